@@ -152,8 +152,9 @@ ComparedNetwork ModelComparison::open_source(const Graph* instead) const {
 // As it was written, or what it is a quantisation of.
 ComparedNetwork ModelComparison::open_target() {
   ComparedNetwork target(request_, request_.network, request_.target, target_preprocess_of(request_));
-  if (!QuantisedPair::is_one(source_.graph, target.graph)) return target;
-  quantised_ = std::make_unique<QuantisedPair>(source_.graph, target.graph, [&](const Graph* instead) {
+  const Graph expanded = with_quantisers(target.graph);
+  if (!QuantisedPair::is_one(source_.graph, expanded)) return target;
+  quantised_ = std::make_unique<QuantisedPair>(source_.graph, expanded, [&](const Graph* instead) {
     ComparedNetwork ranged = open_source(instead);
     return measure_ranges(request_, ranged);
   });

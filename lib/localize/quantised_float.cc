@@ -2,11 +2,14 @@
 #include "localize/quantised_float.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "ops/op.h"
 
 namespace dnn {
 namespace {
+
+constexpr double kHeldHalf = 0.502;  // rounding to nearest, with scales rounded to float32
 
 class Floats {
  public:
@@ -16,6 +19,7 @@ class Floats {
         target_(target),
         verdict_(verdict),
         uses_(target),
+        source_uses_(source.folded),
         graph_(target) {}
 
   Graph run() {
@@ -23,6 +27,7 @@ class Floats {
       take_source_weights(layer);
       take_source_bias(layer);
     }
+    for (NodeId id : target_.order()) take_source_operands(id);
     for (const auto& [theirs, ours] : scaled_.norms) scale_norm_back(theirs, ours);
     for (NodeId id : target_.order()) {
       const Node& node = target_.node(id);
@@ -118,6 +123,37 @@ class Floats {
     set_numbers(layer.target, 2, held.has_value(), shape, numbers);
   }
 
+  // Integers that other operators read, as a batch norm's scales or what is added: the source's numbers in their place, where they are
+  // roundings of these.
+  void take_source_operands(NodeId id) {
+    const Node& theirs = target_.node(id);
+    const auto there = verdict_.match.values.find(theirs.output(0));
+    const NodeId maker = there == verdict_.match.values.end() ? -1 : source_uses_.producer[there->second];
+    if (has_weight_input(theirs) || maker < 0 || source_.node(maker).op != theirs.op) return;
+    for (size_t input = 0; input < theirs.inputs.size(); ++input) {
+      const auto held = theirs.inputs[input] == kNoValue ? std::nullopt : quantised_constant(target_, uses_, id, input);
+      if (!held) continue;
+      for (ValueId v : operands_like(source_.node(maker), input)) {
+        const Tensor* ours = source_.constant(v);
+        if (ours == nullptr || !is_float(ours->dtype()) || !rounds(to_doubles(*ours), *held)) continue;
+        set_numbers(id, input, true, held->shape, to_doubles(*ours));
+        break;
+      }
+    }
+  }
+  // The operand itself, or either one where their order says nothing.
+  static std::vector<ValueId> operands_like(const Node& ours, size_t input) {
+    if (has_trait(ours, Trait::Commutes)) return ours.inputs;
+    return {ours.input(input)};
+  }
+  static bool rounds(const std::vector<double>& ours, const QuantisedConstant& held) {
+    if (ours.size() != held.numbers.size()) return false;
+    for (size_t i = 0; i < ours.size(); ++i) {
+      if (!(std::abs(held.numbers[i] - ours[i]) <= kHeldHalf * held.steps[i])) return false;
+    }
+    return true;
+  }
+
   void scale_norm_back(NodeId theirs, NodeId ours) {
     const LayerScales* scales = scales_of(ours);
     for (size_t input : {1, 2}) {
@@ -207,7 +243,7 @@ class Floats {
   const ScaledChannels& scaled_;
   const Graph& target_;
   const QuantisedVerdict& verdict_;
-  const Uses uses_;
+  const Uses uses_, source_uses_;
   Graph graph_;
   std::map<ValueId, ValueId> instead_;
 };

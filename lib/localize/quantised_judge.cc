@@ -209,13 +209,16 @@ class LayerJudge : public Ground {
     return fault;
   }
 
+  void set_fold(Edit* edit) const {
+    edit->folded = of_.fold != QuantisedSource::Fold::None;
+    edit->all_folded = of_.fold == QuantisedSource::Fold::All;
+  }
   Edit edit_of(const Held& held, NodeId node, size_t input, const char* key) const {
     Edit edit;
     edit.kind = Edit::Kind::Quantised;
     edit.source = first_made(source_, held.layer->source);
     edit.target = first_made(target_, node);
-    edit.folded = true;
-    edit.all_folded = of_.all_folded;
+    set_fold(&edit);
     edit.input = input;
     edit.key = key;
     const auto scales = of_.scaled.layers.find(held.layer->source);
@@ -300,8 +303,7 @@ class LayerJudge : public Ground {
     edit.source = first_made(source_, held.layer->source);
     edit.target = first_made(target_, held.layer->target);
     edit.input = 2;
-    edit.folded = true;
-    edit.all_folded = of_.all_folded;
+    set_fold(&edit);
     return edit;
   }
 
@@ -311,6 +313,24 @@ class LayerJudge : public Ground {
     for (size_t c = 0; c < held.theirs.n; ++c)
       scales.push_back(input.scale * held.weights.steps[held.theirs.elements[c * held.theirs.width]]);
     return scales;
+  }
+
+  // The fault of a bias: a scale that is no product, or numbers that are off by more than is allowed.
+  BiasDiagnosis diagnosis_of(const Held& held, const std::vector<double>& ours, const std::vector<double>& theirs,
+                             const std::vector<double>& steps, const std::vector<double>& allowed,
+                             const std::optional<QuantisedConstant>& quantised) const {
+    const auto scale = input_scale(held.layer->target);
+    BiasDiagnosis found;
+    if (quantised && scale && held.weights_right)
+      found = diagnose_bias_scale(ours, *quantised, products(held, *scale));
+    if (found.what.empty()) found = diagnose_bias(ours, theirs, steps, allowed);
+    if (found.what.empty() || !scale || found.numbers.empty()) return found;
+    // The product that it should be, where that is what the estimate means.
+    const std::vector<double> wanted = products(held, *scale);
+    for (size_t c = 0; c < found.numbers.size(); ++c) {
+      if (std::abs(found.numbers[c] / wanted[c] - 1) < 0.1) found.numbers[c] = wanted[c];
+    }
+    return found;
   }
 
   void judge_bias(Held* held) {
@@ -342,23 +362,12 @@ class LayerJudge : public Ground {
       return;
     }
     const std::vector<double> allowed = allowed_of(*held, ours, steps, *input);
-    const auto scale = input_scale(held->layer->target);
-    BiasDiagnosis found;
-    if (quantised && scale && held->weights_right)
-      found = diagnose_bias_scale(ours, *quantised, products(*held, *scale));
-    if (found.what.empty()) found = diagnose_bias(ours, theirs, steps, allowed);
+    const BiasDiagnosis found = diagnosis_of(*held, ours, theirs, steps, allowed, quantised);
     held->bias = theirs;
     held->source_bias = ours;
     held->allowed = allowed;
     if (found.what.empty()) return;
     held->bias_right = verdict_.biases[held->layer->target] = false;
-    // The product that it should be, where that is what the estimate means.
-    if (scale && !found.numbers.empty()) {
-      const std::vector<double> wanted = products(*held, *scale);
-      for (size_t c = 0; c < found.numbers.size(); ++c) {
-        if (std::abs(found.numbers[c] / wanted[c] - 1) < 0.1) found.numbers[c] = wanted[c];
-      }
-    }
     QuantisedFault fault = fault_of(*held, at);
     fault.times = found.times;
     fault.what = found.what;

@@ -10,6 +10,7 @@
 #include "localize/quantised_float.h"
 #include "localize/words.h"
 #include "ops/op.h"
+#include "passes/pass.h"
 
 namespace dnn {
 namespace {
@@ -31,6 +32,26 @@ FindingSide side_with(const Graph& graph, const std::vector<NodeId>& nodes) {
   return side;
 }
 
+bool is_quantiser(const Node& node) { return node.op == "QuantizeLinear" || node.op == "DequantizeLinear"; }
+
+bool is_product_of_constants(const Graph& graph, const Node& node) {
+  const Tensor *a = graph.constant(node.input(0)), *b = graph.constant(node.input(1));
+  return node.domain.empty() && node.op == "Mul" && a != nullptr && b != nullptr && is_float(a->dtype()) &&
+         (a->size() == 1 || b->size() == 1);
+}
+
+// A quantiser's scale as a constant, rounded as the product of the two is.
+void set_product(Graph* graph, NodeId quantiser, NodeId product) {
+  const Node& node = graph->node(product);
+  const Tensor *a = graph->constant(node.input(0)), *b = graph->constant(node.input(1));
+  if (a->size() == 1) std::swap(a, b);
+  std::vector<double> numbers = to_doubles(*a);
+  const double factor = to_doubles(*b)[0];
+  for (double& x : numbers) x *= factor;
+  set_constant(*graph, quantiser, 1, convert(Tensor::of<double>(a->shape(), numbers), a->dtype()),
+               graph->value(node.output(0)).name);
+}
+
 std::string decibels(const std::optional<double>& cost) {
   if (!cost) return "-";
   char text[32];
@@ -39,6 +60,31 @@ std::string decibels(const std::optional<double>& cost) {
 }
 
 }  // namespace
+
+Graph with_quantisers(const Graph& graph) {
+  const Uses uses(graph);
+  // A scale that is a product of two, as that of a bias is.
+  const auto has_product = [&](NodeId id) {
+    const ValueId scale = graph.node(id).input(1);
+    const NodeId maker = is_quantiser(graph.node(id)) && scale != kNoValue ? uses.producer[scale] : -1;
+    return maker >= 0 && is_product_of_constants(graph, graph.node(maker));
+  };
+  const auto is_other = [&](NodeId id) {
+    return graph.node(id).op == "QLinearConv" || graph.node(id).op == "QLinearMatMul" || has_product(id);
+  };
+  if (std::none_of(graph.order().begin(), graph.order().end(), is_other)) return graph;
+  Graph result = graph;
+  for (NodeId id : graph.order()) {
+    if (has_product(id)) set_product(&result, id, uses.producer[graph.node(id).input(1)]);
+  }
+  remove_dead_nodes(result);
+  infer_types(result);
+  PassOptions options;
+  options.changes = "only:expand-qlinear";
+  run_passes(result, options);
+  infer_types(result);
+  return result;
+}
 
 bool QuantisedPair::is_one(const Graph& source, const Graph& target) {
   return has_quantised_weights(target) && !has_quantised_weights(source) && !has_quantised_activations(source);

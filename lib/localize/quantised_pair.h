@@ -30,6 +30,9 @@ struct QuantisationReport {
   std::string why_no_costs;  // why it did not run
 };
 
+// QLinearConv and QLinearMatMul as operators on real numbers between quantisers, which is what is judged, and what edits are made in.
+Graph with_quantisers(const Graph& graph);
+
 class QuantisedPair {
  public:
   // Tells whether the target is to be compared as the quantisation of the source.
@@ -39,10 +42,12 @@ class QuantisedPair {
   QuantisedPair(const Graph& source, const Graph& target, const Measure& measure);
 
   const Graph& source() const { return source_.folded; }
-  bool all_folded() const { return source_.all_folded; }
+  QuantisedSource::Fold fold() const { return source_.fold; }
   const Graph& as_quantised() const { return source_.as_quantised(); }
   // The network whose values are compared with those of the target as it was written; null: the source itself.
-  const Graph* instead() const { return source_.equal || source_.all_folded ? &as_quantised() : nullptr; }
+  const Graph* instead() const {
+    return source_.equal || source_.fold == QuantisedSource::Fold::All ? &as_quantised() : nullptr;
+  }
   const Graph& written() const { return written_; }
   const Graph& undone() const { return undone_; }
   const QuantisedVerdict& verdict() const { return verdict_; }

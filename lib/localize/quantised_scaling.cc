@@ -432,14 +432,12 @@ class ScaleFinder : public ScaleWitnesses {
   const Graph& folded_;
 };
 
-QuantisedSource folded_as(const Graph& source, const Graph& target, bool all) {
+QuantisedSource folded_as(const Graph& source, const Graph& target, QuantisedSource::Fold fold) {
   QuantisedSource made;
   made.folded = source;
-  made.all_folded = all;
-  if (all)
-    fold_into_layers(made.folded);
-  else
-    fold_batch_norms(made.folded);
+  made.fold = fold;
+  if (fold == QuantisedSource::Fold::All) fold_into_layers(made.folded);
+  if (fold == QuantisedSource::Fold::BatchNorms) fold_batch_norms(made.folded);
   infer_types(made.folded);
   decompose_hard_functions(made.folded, target);
   made.scaled =
@@ -469,11 +467,21 @@ size_t n_unexplained(const QuantisedSource& source, const Graph& target) {
 }  // namespace
 
 QuantisedSource quantised_source(const Graph& source, const Graph& target) {
-  QuantisedSource plain = folded_as(source, target, false);
-  const size_t unexplained = n_unexplained(plain, target);
-  if (unexplained == 0) return plain;
-  QuantisedSource all = folded_as(source, target, true);
-  return n_unexplained(all, target) < unexplained ? all : plain;
+  using Fold = QuantisedSource::Fold;
+  const bool has_norms = std::any_of(target.order().begin(), target.order().end(),
+                                     [&](NodeId id) { return target.node(id).op == "BatchNormalization"; });
+  QuantisedSource best;
+  size_t least = 0;
+  for (const Fold fold : {Fold::BatchNorms, Fold::All, Fold::None}) {
+    if (fold == Fold::None && !has_norms) continue;
+    QuantisedSource made = folded_as(source, target, fold);
+    const size_t unexplained = n_unexplained(made, target);
+    if (fold != Fold::BatchNorms && unexplained >= least) continue;
+    best = std::move(made);
+    least = unexplained;
+    if (least == 0) break;
+  }
+  return best;
 }
 
 std::vector<double> element_scales(const Node& layer, const WeightRows& rows, const LayerScales& scales) {

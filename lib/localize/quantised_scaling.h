@@ -29,8 +29,10 @@ struct ScaledChannels {
 
 // The source as the target's quantiser had it when it chose integers.
 struct QuantisedSource {
-  Graph folded;                // what computes the source's values
-  bool all_folded = false;     // by fold_into_layers(), and not its batch norms alone
+  // How its scales are in its layers' weights: as a quantiser leaves them, folds batch norms, or whatever fold_into_layers() does.
+  enum class Fold : uint8_t { None, BatchNorms, All };
+  Graph folded;  // what computes the source's values
+  Fold fold = Fold::BatchNorms;
   ScaledChannels scaled;       // what was scaled between its layers
   std::optional<Graph> equal;  // with that in its weights, which computes the same; none where nothing was scaled
   const Graph& as_quantised() const { return equal ? *equal : folded; }

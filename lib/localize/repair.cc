@@ -294,8 +294,8 @@ class RepairSearch {
   // In a quantised target the source's layers get the integers that are there; a layer that has none there would compute in float.
   bool hold(const OwnError& r, Edit* edit) {
     const Graph &from = quantised_->source(), &to = quantised_->written();
-    edit->folded = true;
-    edit->all_folded = quantised_->all_folded();
+    edit->folded = quantised_->fold() != QuantisedSource::Fold::None;
+    edit->all_folded = quantised_->fold() == QuantisedSource::Fold::All;
     size_t n_layers = 0, n_held = 0;
     for (NodeId id : r.source.nodes) n_layers += has_weight_input(source_.node(id)) ? 1 : 0;
     for (const QuantisedLayer& layer : quantised_->verdict().match.layers) {

@@ -210,6 +210,8 @@ void search(const RepairRequest& request, const std::set<int64_t>& places, Repai
 void write(const RepairRequest& request, RepairReport* report) {
   const Graph source = read_model(open_model(request.source, request.network.shapes));
   Graph target = read_model(open_model(request.target, request.network.shapes));
+  const auto of_quantiser = [](const Edit& edit) { return edit.kind == Edit::Kind::Quantised || !edit.held.empty(); };
+  if (std::any_of(report->edits.begin(), report->edits.end(), of_quantiser)) target = with_quantisers(target);
   EditSource edit_source(source);
   apply_edits(report->edits, edit_source, target);
   infer_types(target);

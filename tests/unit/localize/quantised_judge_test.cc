@@ -185,6 +185,74 @@ TEST(QuantisedJudge, AScaleOfABiasIsTheProductOfItsInputsAndItsWeights) {
   }
 }
 
+// ONNX Runtime's quantiser, without its preprocessing: batch norms stay, and their numbers are rounded too.
+TEST(QuantisedJudge, ABatchNormThatWasNotFoldedIsNoFault) {
+  const Graph source = typed(R"(graph "norms" {
+  input x: float32[1,4,5,5]
+  const w: float32[6,4,3,3] = random(1)
+  const g: float32[6] = {2, 0.5, 1.3, 3, 0.25, 1.5}
+  const h: float32[6] = {0.5, -0.25, 0.75, 1, -0.5, 0.3}
+  const m: float32[6] = {0.1, 0.2, -0.3, 0.4, -0.5, 0.6}
+  const v: float32[6] = {1.5, 0.5, 2, 1, 0.75, 3}
+  const u: float32[8,6,1,1] = random(2)
+  c = Conv(x, w) @first
+  n = BatchNormalization(c, g, h, m, v) @norm
+  r = Relu(n) @act
+  y = Conv(r, u) @last
+  output y
+})");
+  Graph target = quantised(source);
+  for (NodeId id : std::vector<NodeId>(target.order())) {
+    if (target.node(id).name != "norm") continue;
+    const std::vector<double> gamma = to_doubles(*source.constant(source.find_value("g")));
+    const double scale = static_cast<double>(static_cast<float>(3.0 / 127));
+    std::vector<double> integers;
+    for (double g : gamma) integers.push_back(std::nearbyint(g / scale));
+    target.node(id).inputs[1] =
+        dequantised(&target, "gamma", convert(Tensor::of<double>({6}, integers), DType::Int8),
+                    convert(Tensor::of<double>({6}, std::vector<double>(6, scale)), DType::Float32));
+  }
+  sort_nodes(target);
+  infer_types(target);
+  const QuantisedPair pair = pair_of(source, target);
+  EXPECT_EQ(pair.fold(), QuantisedSource::Fold::None);
+  EXPECT_TRUE(pair.verdict().faults.empty()) << pair.verdict().faults[0].what;
+  const Tensor x = random_tensor(DType::Float32, {1, 4, 5, 5}, 3);
+  EXPECT_LT(part_of_largest(compare(interpret(source, {x})[0], interpret(pair.undone(), {x})[0])), 1e-6);
+}
+
+// Operators on integers, and a scale that is a product: as they are judged.
+TEST(QuantisedJudge, OperatorsOnIntegersAreJudgedBetweenQuantisers) {
+  const Graph written = typed(R"(graph "operators" {
+  input x: uint8[1,2,3,3]
+  const s: float32[] = {0.5}
+  const z: uint8[] = {3}
+  const w: int8[4,2,1,1] = {1, 2, 3, 4, 5, 6, 7, 8}
+  const ws: float32[] = {0.25}
+  const wz: int8[] = {0}
+  const b: int32[4] = {1, -2, 3, -4}
+  c = QLinearConv(x, s, z, w, ws, wz, s, z, b) @conv
+  product = Mul(s, ws) @times
+  d = DequantizeLinear(b, product) @bias
+  y = DequantizeLinear(c, s, z) @last
+  output y
+  output d
+})");
+  const Graph judged = with_quantisers(written);
+  size_t n_convolutions = 0, n_quantisers = 0, n_others = 0;
+  for (NodeId id : judged.order()) {
+    const Node& node = judged.node(id);
+    n_convolutions += node.op == "Conv" ? 1 : 0;
+    n_quantisers += node.op == "QuantizeLinear" ? 1 : 0;
+    n_others += node.op == "QLinearConv" || node.op == "Mul" ? 1 : 0;
+    if (node.name != "bias") continue;
+    EXPECT_EQ(to_doubles(*judged.constant(node.input(1))), std::vector<double>{0.125});
+  }
+  EXPECT_EQ(n_convolutions, 1u);
+  EXPECT_EQ(n_quantisers, 1u);
+  EXPECT_EQ(n_others, 0u);
+}
+
 // The bias holds the source's numbers at its own scale, so that it is the other one that is off.
 TEST(QuantisedJudge, ABiasThatIsRightByItsOwnScaleIsNoFault) {
   QuantisedConstant bias;

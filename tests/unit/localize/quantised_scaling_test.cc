@@ -145,7 +145,7 @@ TEST(QuantisedScaling, AScaleBehindALayerMayBeInItsWeights) {
   fold_into_layers(folded);
   const Graph target = quantised(folded);
   const QuantisedPair pair = pair_of(source, target);
-  EXPECT_TRUE(pair.all_folded());
+  EXPECT_EQ(pair.fold(), QuantisedSource::Fold::All);
   EXPECT_TRUE(pair.verdict().faults.empty()) << pair.verdict().faults[0].what;
 }
 
