@@ -61,7 +61,7 @@ std::vector<std::string> flags(const std::string& isa, bool contract) {
   return result;
 }
 
-std::vector<std::string> units(const std::string& source) {
+std::vector<std::string> split_units(const std::string& source) {
   std::vector<std::string> parts;
   size_t begin = 0;
   while (true) {
@@ -146,25 +146,54 @@ class EarlierObjects {
   std::optional<ObjectCache> cache_;
 };
 
+// One unit of the source, its flags, and the name of its object in the cache.
+struct Unit {
+  std::string text;
+  std::vector<std::string> flags;
+  std::string key;
+};
+
+std::vector<Unit> units_of(const Compilation& with, const std::string& source) {
+  std::vector<std::string> parts = split_units(source);
+  if (parts.size() > 1) parts.erase(parts.begin());  // nothing stands before the first divider
+  std::vector<Unit> units;
+  for (std::string& text : parts) {
+    Unit& unit = units.emplace_back(Unit{std::move(text), with.flags, ""});
+    // Integers wrap, and their products are rounded before they are added.
+    if (unit.text.find(codegen::kExactUnit) != std::string::npos)
+      unit.flags.insert(unit.flags.end(), {"-ffp-contract=off", "-fwrapv"});
+    unit.key = sha256_hex(as_bytes(with.identity + "\n" + join(unit.flags, " ") + "\n" + unit.text));
+  }
+  return units;
+}
+
+const std::vector<std::string>& link_flags() {
+  static const std::vector<std::string> flags = {"-shared", "-Wl,--build-id=none", "-Wl,--hash-style=gnu", "-s"};
+  return flags;
+}
+
+// The name in the cache of what these units are linked to.
+std::string linked_key(const Compilation& with, const std::vector<Unit>& units) {
+  std::string text = "linked\n" + with.identity + "\n" + join(link_flags(), " ");
+  for (const Unit& unit : units) text += "\n" + unit.key;
+  return sha256_hex(as_bytes(text));
+}
+
 // Compiles one unit to `base`.o, in this folder, or takes its object from the cache. Throws Environment.
-void build_object(const Compilation& with, const std::string& text, const std::string& folder, const std::string& base,
+void build_object(const Compilation& with, const Unit& unit, const std::string& folder, const std::string& base,
                   EarlierObjects* earlier) {
-  std::vector<std::string> own = with.flags;
-  // Integers wrap, and their products are rounded before they are added.
-  if (text.find(codegen::kExactUnit) != std::string::npos) own.insert(own.end(), {"-ffp-contract=off", "-fwrapv"});
-  const std::string key = sha256_hex(as_bytes(with.identity + "\n" + join(own, " ") + "\n" + text));
   // What is linked is a copy, which lies where nobody else writes.
-  if (const std::string cached = earlier->find(key); !cached.empty()) {
+  if (const std::string cached = earlier->find(unit.key); !cached.empty()) {
     write_file(base + ".o", cached);
     return;
   }
-  write_file(base + ".c", text);
+  write_file(base + ".c", unit.text);
   std::vector<std::string> argv = {with.compiler};
-  argv.insert(argv.end(), own.begin(), own.end());
+  argv.insert(argv.end(), unit.flags.begin(), unit.flags.end());
   argv.insert(argv.end(), {"-c", base + ".c", "-o", base + ".o"});
   const std::string problem = run_compiler(argv, folder);
   if (!problem.empty()) throw Error(ErrorKind::Environment, problem);
-  earlier->keep(key, base + ".o");
+  earlier->keep(unit.key, base + ".o");
 }
 
 // step(0) to step(n - 1), by this many threads. After a failure none is begun any more; returns the first one's text, or "".
@@ -190,6 +219,27 @@ std::string share_steps(size_t n, int jobs, const std::function<void(size_t)>& s
   return failure;
 }
 
+// The shared object of these units. Throws Environment.
+std::string build_library(const Compilation& with, const std::vector<Unit>& units, int jobs, EarlierObjects* earlier) {
+  const std::string key = linked_key(with, units);
+  if (std::string cached = earlier->find(key); !cached.empty()) return cached;
+  TemporaryFolder folder(std::filesystem::temp_directory_path().string());
+  const auto base_of = [&](size_t i) { return folder.path() + "/" + std::to_string(i); };
+  const std::string failure = share_steps(
+      units.size(), jobs, [&](size_t i) { build_object(with, units[i], folder.path(), base_of(i), earlier); });
+  if (!failure.empty()) fail_environment(failure, with.hint());
+  const std::string shared = folder.path() + "/kernels.so";
+  std::vector<std::string> argv = {with.compiler};
+  argv.insert(argv.end(), link_flags().begin(), link_flags().end());
+  argv.insert(argv.end(), {"-o", shared});
+  for (size_t i = 0; i < units.size(); ++i) argv.push_back(base_of(i) + ".o");
+  argv.emplace_back("-lm");
+  const std::string problem = run_compiler(argv, folder.path());
+  if (!problem.empty()) fail_environment(problem, with.hint());
+  earlier->keep(key, shared);
+  return read_file(shared);
+}
+
 }  // namespace
 
 std::string compiler_identity(const BuildOptions& options, const Architecture& architecture) {
@@ -204,23 +254,9 @@ std::string compiler_identity(const BuildOptions& options, const Architecture& a
 
 void build_code(Variant& variant, const BuildOptions& options) {
   const Compilation with = compilation_of(variant, options);
-  std::vector<std::string> parts = units(variant.code.source);
-  if (parts.size() > 1) parts.erase(parts.begin());  // nothing stands before the first divider
-  TemporaryFolder folder(std::filesystem::temp_directory_path().string());
-  const auto base_of = [&](size_t i) { return folder.path() + "/" + std::to_string(i); };
   EarlierObjects earlier(options);
-  const std::string failure =
-      share_steps(parts.size(), options.jobs > 0 ? options.jobs : available_processors(),
-                  [&](size_t i) { build_object(with, parts[i], folder.path(), base_of(i), &earlier); });
-  if (!failure.empty()) fail_environment(failure, with.hint());
-  const std::string shared = folder.path() + "/kernels.so";
-  std::vector<std::string> argv = {with.compiler, "-shared", "-Wl,--build-id=none", "-Wl,--hash-style=gnu", "-s",
-                                   "-o",          shared};
-  for (size_t i = 0; i < parts.size(); ++i) argv.push_back(base_of(i) + ".o");
-  argv.emplace_back("-lm");
-  const std::string problem = run_compiler(argv, folder.path());
-  if (!problem.empty()) fail_environment(problem, with.hint());
-  variant.code.binary = read_file(shared);
+  variant.code.binary = build_library(with, units_of(with, variant.code.source),
+                                      options.jobs > 0 ? options.jobs : available_processors(), &earlier);
   if (machine_of(variant.code.binary) != with.architecture.elf_machine)
     fail_usage("compiler ", with.compiler, " makes no code for ", with.architecture.name,
                "; name one that does with --compiler");

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <map>
 
 #include "base/file.h"
 #include "compile/build_c.h"
@@ -64,22 +65,50 @@ TEST(ObjectCache, APlantedObjectIsNotLinked) {
   const std::string right = place.build(1), wrong = attacker.build(2);
   ASSERT_NE(right, wrong);
   const std::vector<std::string> kept = objects_in(place.cache);
-  ASSERT_EQ(kept.size(), 1u);
+  ASSERT_EQ(kept.size(), 2u) << "the unit, and what it is linked to";
   EXPECT_EQ(place.build(1), right);
-  const std::string with_tag = read_file(objects_in(attacker.cache).at(0));
-  for (const std::string& planted : {with_tag, with_tag.substr(32)}) {
-    write_file(kept[0], planted);
-    EXPECT_TRUE(place.build(1) == right);
-    EXPECT_TRUE(read_file(kept[0]) != planted) << "it was made anew";
+  for (const std::string& with_tag :
+       {read_file(objects_in(attacker.cache).at(0)), read_file(objects_in(attacker.cache).at(1))}) {
+    for (const std::string& planted : {with_tag, with_tag.substr(32)}) {
+      for (const std::string& path : kept) write_file(path, planted);
+      EXPECT_TRUE(place.build(1) == right);
+      for (const std::string& path : kept) EXPECT_TRUE(read_file(path) != planted) << "it was made anew";
+    }
   }
   EXPECT_TRUE(place.warnings.empty());
+}
+
+// The linked code is taken as it is; without it, the units are; a unit more is another library.
+TEST(ObjectCache, CodeIsLinkedOnce) {
+  Place place;
+  BuildOptions options;
+  options.cache_folder = place.cache;
+  options.key_path = place.key;
+  const std::string right = place.build(1);
+  const auto written = [&] {
+    std::map<std::string, fs::file_time_type> times;
+    for (const std::string& path : objects_in(place.cache)) times[path] = fs::last_write_time(path);
+    return times;
+  };
+  const auto before = written();
+  EXPECT_TRUE(place.build(1) == right);
+  EXPECT_TRUE(written() == before);
+  for (const auto& [path, time] : before) {
+    fs::remove(path);
+    EXPECT_TRUE(place.build(1) == right) << path;
+  }
+  Variant two = code_that_returns(1);
+  two.code.source += cat(kUnitDivider, "int other(void) { return 3; }\n");
+  build_code(two, options);
+  EXPECT_TRUE(two.code.binary != right);
+  EXPECT_EQ(objects_in(place.cache).size(), 4u);
 }
 
 TEST(ObjectCache, AFolderThatOthersMayWriteIsNotUsed) {
   Place place;
   const std::string right = place.build(1);
   ::chmod(place.cache.c_str(), 0777);
-  fs::remove(objects_in(place.cache).at(0));
+  for (const std::string& path : objects_in(place.cache)) fs::remove(path);
   EXPECT_TRUE(place.build(1) == right);
   EXPECT_TRUE(fs::is_empty(place.cache));
   ASSERT_EQ(place.warnings.size(), 1u);
