@@ -12,6 +12,7 @@ a tool above 120 lines, a source file above 800, a class of lib or tools above 3
 of theirs above 60, a first line that does not say what the file is, a note to
 self in place of the work.
 """
+import functools
 import pathlib
 import re
 import sys
@@ -56,6 +57,7 @@ def read_layers(path):
     return layers, breaches
 
 
+@functools.lru_cache(maxsize=1)  # each check of a file asks for it
 def code_of(text):
     """The source with comments, string and character literals blanked, line numbers kept."""
     blank = lambda match: re.sub(r"[^\n]", " ", match[0])
@@ -172,6 +174,8 @@ def functions_of(text):
 
 
 def check_functions(name, text):
+    if text.count("\n") <= FUNCTION_LIMIT:
+        return
     for found, line, lines in functions_of(text):
         if lines > FUNCTION_LIMIT:
             yield f"{name}:{line}: {found} has {lines} lines, above {FUNCTION_LIMIT}; let each step be a function with a name"

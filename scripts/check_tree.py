@@ -6,7 +6,7 @@ usage: check_tree.py [ROOT]
 One line per breach on stdout, exit 1 if there is any. A row `DNN_OP(Softmax, nn, softmax)` of lib/ops/ops.def owns
 lib/ops/nn/softmax.cc (or all files of the folder lib/ops/nn/softmax/); the other tables work alike. Two headers that define
 one name in one namespace are two types that the linker takes for one. Sources of one folder are compiled together, so no two of them
-may define one name for themselves, but for operators, whose files have a namespace each.
+may define one name for themselves, but for operators, whose files have a namespace each. A tests/unit/FOLDER/long names tests of its folder.
 """
 import pathlib
 import re
@@ -130,9 +130,28 @@ def check_own_names(root):
                     yield f"{folder}: {first} and {path.name} both define {name}, and are compiled together; let a header define it, or name both for what they are"
 
 
+def check_long_tests(root):
+    """Every row of a tests/unit/FOLDER/long names a test of that folder, once: the fast tier leaves it out, and the long one runs it."""
+    for path in sorted((root / "tests/unit").glob("*/long")):
+        sources = "".join(source.read_text() for source in sorted(path.parent.rglob("*_test.cc")))
+        tests = {".".join(found) for found in re.findall(r"^TEST(?:_F)?\((\w+), (\w+)\)", sources, re.MULTILINE)}
+        seen = set()
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if line.startswith("#"):
+                continue
+            row = re.fullmatch(r"(\w+\.\w+)  # .+", line)
+            where = f"{path.relative_to(root).as_posix()}:{number}"
+            if not row or row[1] not in tests:
+                yield f"{where}: not a row 'Suite.Test  # why it takes long' of a test here: {line}"
+            elif row[1] in seen:
+                yield f"{where}: names {row[1]} again"
+            else:
+                seen.add(row[1])
+
+
 def main(root):
     breaches = [breach for row in TABLES for breach in check_table(root, *row)]
-    breaches += [*check_passes(root), *check_names(root), *check_own_names(root)]
+    breaches += [*check_passes(root), *check_names(root), *check_own_names(root), *check_long_tests(root)]
     for breach in breaches:
         print(breach)
     return 1 if breaches else 0

@@ -91,15 +91,16 @@ class Breaches(unittest.TestCase):
             "const OpDef kDef = {.reference = [](Context& c) {\n",
             "static const int kValue = [] {\n",
         )
-        for head in heads:
-            body = "  if (x) {\n    step();\n  }\n" * 20
-            ends = "}\n" * (head.count("{\n"))
-            files = {"lib/base/x.cc": base + head + body + ends + "}\n"}
-            self.assertEqual(self.run_on("check_layers.py", files), [])
-            files = {"lib/base/x.cc": base + head + body + "  step();\n" + ends + "}\n"}
-            line = (base + head).count("\n")
-            self.expect("check_layers.py", files, f"lib/base/x.cc:{line}:", "61", "60")
-        self.assertEqual(self.run_on("check_layers.py", {"tests/unit/x.cc": files["lib/base/x.cc"]}), [])
+        body = "  if (x) {\n    step();\n  }\n" * 20
+        files = {f"lib/base/x{i}.cc": base + head + body + "}\n" * head.count("{\n") + "}\n" for i, head in enumerate(heads)}
+        self.assertEqual(self.run_on("check_layers.py", files), [])
+        longer = {name: text.replace(body, body + "  step();\n") for name, text in files.items()}
+        found = self.run_on("check_layers.py", longer)
+        self.assertEqual(len(found), len(heads), found)
+        for i, (head, line) in enumerate(zip(heads, found)):
+            self.assertIn(f"lib/base/x{i}.cc:{(base + head).count(chr(10))}:", line)
+            self.assertIn("61 lines, above 60", line)
+        self.assertEqual(self.run_on("check_layers.py", {"tests/unit/x.cc": longer["lib/base/x0.cc"]}), [])
 
     def test_long_file(self):
         self.expect("check_layers.py", {"tools/x.cc": "// A tool that only grows.\n" * 801}, "tools/x.cc", "801")
@@ -147,6 +148,13 @@ class Breaches(unittest.TestCase):
         for one, other in clean:
             self.assertEqual(self.run_on("check_tree.py", sources(one, other)), [])
         self.assertEqual(self.run_on("check_tree.py", sources("int infer() {\n}", "int infer() {\n}", "lib/ops/nn/softmax")), [])
+
+    def test_long_tests_are_tests(self):
+        tests = {"tests/unit/graph/a_test.cc": "// Tests of graphs.\nTEST(Graph, Grows) {\n}\n\nTEST(Graph, Shrinks) {\n}\n"}
+        rows = "# Of the long tier.\nGraph.Grows  # compiles much\n"
+        self.assertEqual(self.run_on("check_tree.py", {**tests, "tests/unit/graph/long": rows}), [])
+        for wrong in ("Graph.Bends  # compiles much\n", "Graph.Shrinks\n", "Graph.*  # all of them\n", "Graph.Grows  # once more\n"):
+            self.expect("check_tree.py", {**tests, "tests/unit/graph/long": rows + wrong}, "tests/unit/graph/long:3", "Graph.")
 
     def test_note_to_self(self):
         self.expect("check_layers.py", {"lib/base/x.cc": "// A file with a wish.\n// TO" "DO: later\n"}, "lib/base/x.cc:2")
