@@ -321,8 +321,7 @@ class LayerJudge : public Ground {
                              const std::optional<QuantisedConstant>& quantised) const {
     const auto scale = input_scale(held.layer->target);
     BiasDiagnosis found;
-    if (quantised && scale && held.weights_right)
-      found = diagnose_bias_scale(ours, *quantised, products(held, *scale));
+    if (quantised && scale && held.weights_right) found = diagnose_bias_scale(ours, *quantised, products(held, *scale));
     if (found.what.empty()) found = diagnose_bias(ours, theirs, steps, allowed);
     if (found.what.empty() || !scale || found.numbers.empty()) return found;
     // The product that it should be, where that is what the estimate means.
