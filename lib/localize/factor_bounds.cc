@@ -9,7 +9,7 @@ namespace dnn {
 namespace {
 
 constexpr double kRoundingHalf = 0.5;   // of a step: rounding to nearest
-constexpr double kMostOthers = 0.1;     // of a row's numbers that an estimate may contradict
+constexpr double kMostOthers = 0.34;    // of a row's numbers that an estimate may contradict
 constexpr double kFarOff = 2;           // half steps: another number, or an estimate that is off by far
 constexpr double kStill = 1e-7;         // a change that is none
 constexpr double kContradicted = 1e-9;  // of a number: bounds that cross

@@ -358,7 +358,8 @@ class ScaleFinder : public ScaleWitnesses {
       if (alike(by_weights(sides_[reader], false, channel), now)) narrow(sides_[reader], false, channel, &interval);
     }
     value->errors[channel] = kNoWitness;
-    if (!interval.bounded()) return;
+    // Bounds that cross are of a layer that is wrong.
+    if (!interval.bounded() || interval.low > interval.high) return;
     value->errors[channel] = std::max(kLeastError, std::abs(std::log(interval.high / interval.low)) / 2);
     if (!value->by_bias[channel]) value->factors[channel] *= std::sqrt(interval.low * interval.high);
   }
