@@ -37,6 +37,7 @@ inline std::vector<Record> example_run() {
                         {"aux", Tensor::of<double>({1}, {0.1})}};
   prediction.latency_ns = 5312345;
   prediction.transport_ns = 98765;
+  prediction.done_ns = 1234567;
   prediction.batch = 2;
 
   Tensor words(DType::String, {2});
