@@ -202,7 +202,7 @@ TEST(Lanes, ArePartOfAPackage) {
   // One way alone has as many lanes as are asked for.
   EXPECT_EQ(PlacedSession(read_again(placed_as(staged(graph, 0))), {{}, 5}).most_in_flight(), 5u);
   try {
-    PlacedSession(read_again(placed_as(dealt(graph, {0, 1}))), {{}, 3});
+    const PlacedSession session(read_again(placed_as(dealt(graph, {0, 1}))), {{}, 3});
     FAIL();
   } catch (const Error& e) {
     EXPECT_EQ(std::string(e.what()), "this package has 2 ways for a run to take, and 2 runs at once at most, not 3");
