@@ -94,7 +94,8 @@ Graph new_head(int64_t width, const std::vector<HiddenLayer>& hidden, int64_t cl
   for (size_t i = 0; i < layers.size(); ++i) {
     net.set_name(cat("head/dense", i + 1));
     const int64_t out = layers[i].width;
-    const ValueId w = net.store("weights", uniform({width, out}, glorot(width, out), seed, i));
+    const double limit = hidden.empty() ? 1 / std::sqrt(static_cast<double>(width)) : glorot(width, out);
+    const ValueId w = net.store("weights", uniform({width, out}, limit, seed, i));
     const ValueId bias = net.store("bias", Tensor(DType::Float32, {out}));
     v = net.emit("Gemm", {v, w, bias});
     if (i + 1 < layers.size()) v = net.emit("Relu", {v});

@@ -21,7 +21,7 @@ std::vector<HiddenLayer> parse_head(const std::string& text);
 Graph take_head_off(const Graph& model);
 
 // Dense layers with Relu (and Dropout) between them, from features [batch, width] to logits of `classes`: weights uniform after Glorot and
-// Bengio (2010), by counters from the seed, biases 0.
+// Bengio (2010), of a linear layer alone within 1/sqrt(width), by counters from the seed, biases 0.
 Graph new_head(int64_t width, const std::vector<HiddenLayer>& hidden, int64_t classes, uint64_t seed);
 
 // `head` behind `backbone`, and a Softmax behind that where `softmax`.
