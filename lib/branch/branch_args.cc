@@ -10,7 +10,6 @@
 #include "place/open.h"
 
 namespace dnn::branch {
-
 namespace {
 
 // Keeps this process, before anything starts threads, to the processors of a hexadecimal mask, and to the first of these where fewer threads
@@ -90,8 +89,7 @@ void declare_branch(cli::Args& args, BranchArgs* options) {
               "write the network, in the format that the name says; of eval: the CSV of latencies");
   args.option(&o.weights, "--weights", "FILE",
               "a checkpoint of pycls, or a state dict, whose weights the network gets; of eval also a folder of such "
-              "files, called as "
-              "the configurations");
+              "files, called as the configurations");
   args.flag(&o.flops, "--flops", "print parameters, multiply-adds and activations as pycls counts them");
   args.option(&o.evaluate.image_size, "--image-size", "N", "height and width of the input (0: TRAIN.IM_SIZE)", 0);
   args.option(&o.devices, "--devices", "LIST",
@@ -115,15 +113,19 @@ void declare_branch(cli::Args& args, BranchArgs* options) {
   args.option(&o.evaluate.timeline, "--timeline", "FILE", "eval: write one inference as a Chrome trace");
 }
 
-void check_branch(const BranchArgs& o, bool is_model) {
-  const BranchArgs left_out;
-  const EvaluateRequest &given = o.evaluate, &none = left_out.evaluate;
+void refuse_eval_options(const BranchArgs& o) {
+  const EvaluateRequest &given = o.evaluate, none;
   if (given.image != none.image || given.preprocess != none.preprocess || given.warmup != none.warmup ||
       given.timeline != none.timeline || given.baseline != none.baseline || o.threads != 0 || !o.affinity.empty())
     fail_usage(
         "--input-image, --preprocess, --warmup, --timeline, --baseline, --num-threads and --core-affinity belong to "
-        "dnn-branch eval "
-        "NET...");
+        "dnn-branch eval NET...");
+}
+
+void check_branch(const BranchArgs& o, bool is_model) {
+  refuse_eval_options(o);
+  const BranchArgs left_out;
+  const EvaluateRequest &given = o.evaluate, &none = left_out.evaluate;
   const SearchOptions &search = o.make.search, &usual = left_out.make.search;
   const bool searches = search.alpha != usual.alpha || search.beta != usual.beta || search.gamma != usual.gamma ||
                         search.merge_us != usual.merge_us;

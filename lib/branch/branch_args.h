@@ -29,6 +29,9 @@ struct BranchArgs {
 // Declares all options but those of the search of a supernet and --seed.
 void declare_branch(cli::Args& args, BranchArgs* o);
 
+// Throws Usage for options that are for eval alone.
+void refuse_eval_options(const BranchArgs& o);
+
 // Throws Usage for options that would change nothing for a model, or for a configuration.
 void check_branch(const BranchArgs& o, bool is_model);
 

@@ -90,6 +90,9 @@ class Measurement {
   }
 
   void measure(EvaluateResult& result) {
+    // First of all, so that wrong images end it before minutes of runs.
+    if (!request_.data.empty())
+      result.accuracy = judge(*session_, alone_[0]->package(), request_.data, request_.preprocess, request_.warn);
     std::vector<Way> ways;
     ways.push_back({[&] { return session_->run(inputs_); }, session_->callers_processors()});
     for (size_t p = 0; p < parts_.size(); ++p)
@@ -129,8 +132,6 @@ class Measurement {
     };
     for (size_t p = 0; p < parts_.size(); ++p) result.alone.push_back(baseline(parts_[p].label(), ways[1 + p]));
     if (all_) result.together = baseline(all_->text, ways.back());
-    if (!request_.data.empty())
-      result.accuracy = judge(*session_, alone_[0]->package(), request_.data, request_.preprocess, request_.warn);
   }
 
  private:
@@ -188,8 +189,9 @@ std::vector<std::string> files_of(const std::vector<std::string>& configs) {
   return files;
 }
 
-// The file of a configuration's weights: in a folder the one that is called as it is.
+// The file of a configuration's weights: in a folder the one that is called as it is. Throws Usage, also for a model.
 std::string weights_of(const std::string& cfg, const std::string& weights) {
+  if (!is_config(cfg)) fail_usage("--weights is for configurations; ", cfg, " is a model, which has its own");
   if (!std::filesystem::is_directory(weights)) return weights;
   const std::filesystem::path name = std::filesystem::path(cfg).stem();
   std::vector<std::string> found;
@@ -257,8 +259,6 @@ EvaluateResult evaluate_config(const std::string& cfg, const EvaluateRequest& re
   std::optional<Graph> alone;
   if (!request.baseline.empty()) alone = read_one_sample(request.baseline);
   if (!is_config(cfg)) {
-    if (!request.weights.empty())
-      fail_usage("--weights is for configurations; ", cfg, " is a model, which has its own");
     const Graph graph = read_one_sample(cfg);
     EvaluateResult result = evaluate_graph(cfg, graph, alone ? *alone : graph, request);
     result.flops = static_cast<int64_t>(graph_flops(graph) / 2);
@@ -284,6 +284,7 @@ void evaluate(const EvaluateRequest& request) {
   const std::vector<std::string> files = files_of(request.configs);
   std::string used;
   for (const std::string& file : files) {
+    if (!request.weights.empty()) weights_of(file, request.weights);
     const std::string letters = letters_of(file, [](const std::string&) {});
     for (const Part& part : parts_for(file, letters, request.parts)) used += part.letter;
   }

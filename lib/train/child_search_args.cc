@@ -29,6 +29,7 @@ void refuse_children(const ChildSearch& o) {
 ChildSearch child_search_request(const ChildSearch& o, const branch::BranchArgs& others) {
   if (others.configs.size() != 1)
     fail_usage("search takes no network but --supernet MODEL; leave out ", others.configs[1]);
+  branch::refuse_eval_options(others);
   if (!others.weights.empty() || others.flops) fail_usage("search reads a supernet; leave out --weights and --flops");
   ChildSearch request = o;
   if (request.supernet.empty()) fail_usage("search: pass --supernet MODEL, a network of dnn-train --supernet");
