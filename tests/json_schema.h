@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/json_text.h"
 #include "base/text.h"
 
 namespace dnn {
@@ -54,7 +55,7 @@ class JsonSchema {
 
   const Json& document(const std::string& file) {
     const auto known = documents_.find(file);
-    return known != documents_.end() ? known->second : documents_[file] = Json::parse(read_file(file));
+    return known != documents_.end() ? known->second : documents_[file] = parse_ordered_json(read_file(file));
   }
 
   static std::string below(const std::string& pointer, const std::string& key) {
@@ -101,34 +102,34 @@ class JsonSchema {
         bool fits = false;
         for (const Json& type : rule.is_array() ? rule : Json::array({rule}))
           fits = fits || is_of(value, type.get<std::string>());
-        if (!fits) breach(cat("is ", value.dump(), ", not of type ", rule.dump()));
+        if (!fits) breach(cat("is ", json_text(value), ", not of type ", json_text(rule)));
       } else if (key == "const") {
-        if (value != rule) breach(cat("is ", value.dump(), ", not ", rule.dump()));
+        if (value != rule) breach(cat("is ", json_text(value), ", not ", json_text(rule)));
       } else if (key == "enum") {
         if (std::find(rule.begin(), rule.end(), value) == rule.end())
-          breach(cat("is ", value.dump(), ", none of ", rule.dump()));
+          breach(cat("is ", json_text(value), ", none of ", json_text(rule)));
       } else if (key == "$ref") {
         check(value, at, resolved(rule.get<std::string>(), place), found);
       } else if (key == "anyOf") {
         any_of(value, at, inside, rule.size(), found);
       } else if (key == "minimum" || key == "maximum") {
         const bool fits = !value.is_number() || (key == "minimum" ? value >= rule : value <= rule);
-        if (!fits) breach(cat("is ", value.dump(), ", ", key, " ", rule.dump()));
+        if (!fits) breach(cat("is ", json_text(value), ", ", key, " ", json_text(rule)));
       } else if (key == "minItems" || key == "maxItems") {
         const bool fits = !value.is_array() || (key == "minItems" ? value.size() >= rule : value.size() <= rule);
-        if (!fits) breach(cat("has ", value.size(), " items, ", key, " ", rule.dump()));
+        if (!fits) breach(cat("has ", value.size(), " items, ", key, " ", json_text(rule)));
       } else if (key == "items") {
         for (size_t i = 0; value.is_array() && i < value.size(); ++i)
           check(value[i], cat(at, "[", i, "]"), inside, found);
       } else if (key == "required") {
         for (const Json& name : rule) {
-          if (value.is_object() && !value.contains(name.get<std::string>())) breach(cat("lacks ", name.dump()));
+          if (value.is_object() && !value.contains(name.get<std::string>())) breach(cat("lacks ", json_text(name)));
         }
       } else if (key == "dependentRequired") {
         for (const auto& [name, others] : rule.items()) {
           for (const Json& other : others) {
             if (value.is_object() && value.contains(name) && !value.contains(other.get<std::string>()))
-              breach(cat("has \"", name, "\" and lacks ", other.dump()));
+              breach(cat("has \"", name, "\" and lacks ", json_text(other)));
           }
         }
       } else if (key == "properties" || key == "additionalProperties") {

@@ -1,5 +1,6 @@
 // What an evaluation reports: order statistics, CSV, JSON, the line for the person and the timeline.
 #include "branch/evaluate.h"
+#include "base/json_text.h"
 
 #include <gtest/gtest.h>
 
@@ -33,7 +34,7 @@ EvaluateResult result() {
 TEST(BranchEvaluation, EnergyThatCannotBeReadIsLeftOut) {
   EvaluateResult r = result();
   EXPECT_EQ(csv_row(r), "\"a,b/R-50-CD.yaml\",1234.6,");
-  EXPECT_TRUE(nlohmann::json::parse(result_json(r))["energy_uj"].is_null());
+  EXPECT_TRUE(parse_json(result_json(r))["energy_uj"].is_null());
   r.energy_uj = 77.25;
   EXPECT_EQ(csv_row(r), "\"a,b/R-50-CD.yaml\",1234.6,77.3");
 }
@@ -47,18 +48,18 @@ TEST(BranchEvaluation, SaysWhatIsNotWorthIt) {
             "bound 1.00 ms");
   r.ratio = 1.04;
   EXPECT_TRUE(ends_with(result_line(r), "1.04 times the best single device (C (cpu@0)), bound 1.00 ms: not worth it"));
-  EXPECT_FALSE(nlohmann::json::parse(result_json(r))["worth_it"]);
+  EXPECT_FALSE(parse_json(result_json(r))["worth_it"]);
 }
 
 TEST(BranchEvaluation, OneDeviceIsNotComparedWithItself) {
   EvaluateResult r = result();
   r.alone.pop_back();
   EXPECT_EQ(result_line(r), "a,b/R-50-CD.yaml: median 1.23 ms (min 1.20, p95 1.30); all on C (cpu@0)");
-  EXPECT_TRUE(nlohmann::json::parse(result_json(r))["ratio"].is_null());
+  EXPECT_TRUE(parse_json(result_json(r))["ratio"].is_null());
 }
 
 TEST(BranchEvaluation, TimelineIsAChromeTrace) {
-  const auto events = nlohmann::json::parse(timeline_json({result()}))["traceEvents"];
+  const auto events = parse_json(timeline_json({result()}))["traceEvents"];
   ASSERT_EQ(events.size(), 5u);
   EXPECT_EQ(events[0]["args"]["name"], "a,b/R-50-CD.yaml");
   EXPECT_EQ(events[2]["ph"], "X");

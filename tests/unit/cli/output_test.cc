@@ -1,5 +1,6 @@
 // Text on its way to standard output: what steers a terminal or a CI service is made visible, all else stays as it is.
 #include "cli/output.h"
+#include "base/json_text.h"
 
 #include <gtest/gtest.h>
 
@@ -42,8 +43,8 @@ TEST(VisibleSink, LetsNoLineBeACommand) {
 
 TEST(VisibleSink, KeepsTheMeaningOfJson) {
   const nlohmann::json json = {{"name \u202e", "a\x1b\n\u0085\u2066\x7f"}, {"::error::", "##[x]"}};
-  const std::string text = visible(json.dump(), 3);
-  EXPECT_EQ(nlohmann::json::parse(text), json);
+  const std::string text = visible(json_text(json), 3);
+  EXPECT_EQ(parse_json(text), json);
   EXPECT_EQ(text.find("\u0085"), std::string::npos);
 }
 

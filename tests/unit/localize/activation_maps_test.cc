@@ -1,5 +1,6 @@
 // Activation maps: which channels are shown, how they are made smaller, what is not finite, and which layers a report has them of.
 #include "localize/activation_maps.h"
+#include "base/json_text.h"
 
 #include <gtest/gtest.h>
 
@@ -80,11 +81,11 @@ TEST(ActivationMaps, WhatIsNotFiniteIsNullAndMost) {
   EXPECT_EQ(maps->channels[0].channel, 1);
   EXPECT_TRUE(std::isinf(maps->channels[0].max_abs));
   const auto json = shown_maps_json({1, "layer", "x.png", *maps});
-  EXPECT_EQ(json["channels"][0]["source"].dump(), "[[null,null],[0,0]]");
-  EXPECT_EQ(json["channels"][0]["target"].dump(), "[[0,null],[0,0]]");
-  EXPECT_EQ(json["channels"][0]["difference"].dump(), "[[null,0],[0,0]]");
+  EXPECT_EQ(json_text(json["channels"][0]["source"]), "[[null,null],[0,0]]");
+  EXPECT_EQ(json_text(json["channels"][0]["target"]), "[[0,null],[0,0]]");
+  EXPECT_EQ(json_text(json["channels"][0]["difference"]), "[[null,0],[0,0]]");
   EXPECT_EQ(json["channels"][0]["max_abs"], "inf");
-  EXPECT_EQ(json["channels"][1]["source"].dump(), "[[127,0],[0,0]]");
+  EXPECT_EQ(json_text(json["channels"][1]["source"]), "[[127,0],[0,0]]");
   EXPECT_EQ(json["channels"][1]["largest"], 100);
 }
 

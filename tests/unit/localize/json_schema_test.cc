@@ -1,6 +1,7 @@
 // schemas/localize says what dnn-localize writes: outputs of each mode are what their schema describes, and whatever is described is
 // written by one of them.
 #include "json_schema.h"
+#include "base/json_text.h"
 
 #include <gtest/gtest.h>
 
@@ -26,7 +27,7 @@ class Schema : public JsonSchema {
  public:
   explicit Schema(const std::string& name) : JsonSchema(kSchemas + name + ".schema.json") {}
   void expect(const std::string& text) {
-    EXPECT_EQ(join(errors(Json::parse(text)), "\n"), "") << text.substr(0, 2000);
+    EXPECT_EQ(join(errors(parse_ordered_json(text)), "\n"), "") << text.substr(0, 2000);
     EXPECT_EQ(text.find('\n'), text.size() - 1);
   }
   // The examples are sound too; they do not count as written.
@@ -60,11 +61,11 @@ TEST(LocalizeSchemas, Layers) {
   const std::string text = localize_json(ModelComparison(request).run(), kShown);
   schema.expect(text);
   using Json = JsonSchema::Json;
-  const Json findings = Json::parse(text);
+  const Json findings = parse_ordered_json(text);
   for (const char* key : {"findings", "residual"}) ASSERT_TRUE(findings.contains(key));
-  of_findings.expect(Json({{"findings", findings["findings"]}, {"residual", findings["residual"]}}).dump() + "\n");
+  of_findings.expect(json_text(Json({{"findings", findings["findings"]}, {"residual", findings["residual"]}})) + "\n");
   of_findings.expect_all_seen();
-  of_maps.expect(findings.at("maps").dump() + "\n");
+  of_maps.expect(json_text(findings.at("maps")) + "\n");
   of_maps.expect_all_seen();
   // Out of time at once: the first sample has run, and no layer by itself.
   request.deadline = after_questions(0);
@@ -244,10 +245,10 @@ TEST(LocalizeSchemas, Repair) {
 // Every kind of edit as it is written; and what is written by the rules of the schema is read back.
 TEST(LocalizeSchemas, Edits) {
   Schema schema("edits");
-  const auto edits = parse_edits(schema.root()["examples"][0].dump(), "example");
+  const auto edits = parse_edits(json_text(schema.root()["examples"][0]), "example");
   ASSERT_EQ(edits.size(), 7u);
   schema.expect(edits_json(edits));
-  EXPECT_EQ(edits_json(edits), schema.root()["examples"][0].dump() + "\n");
+  EXPECT_EQ(edits_json(edits), json_text(schema.root()["examples"][0]) + "\n");
   Edit plain;
   plain.source = "a";
   plain.target = "b";
@@ -286,7 +287,7 @@ TEST(LocalizeSchemas, EachIsTested) {
 // What a schema does not describe is refused; else the tests above could not fail.
 TEST(JsonSchema, SaysEachBreach) {
   Schema schema("edits");
-  const auto breach = [&](const char* text) { return join(schema.errors(JsonSchema::Json::parse(text)), "; "); };
+  const auto breach = [&](const char* text) { return join(schema.errors(parse_ordered_json(text)), "; "); };
   EXPECT_EQ(breach(R"({"edits": []})"), "");
   EXPECT_EQ(breach(R"({"edits": 1})"), "$.edits: is 1, not of type \"array\"");
   EXPECT_EQ(breach(R"({})"), "$: lacks \"edits\"");

@@ -1,6 +1,7 @@
 // schemas/quantize says what dnn-quantize writes: reports and states are what their schema describes, and whatever is described is
 // written by one of them.
 #include "quant/report.h"
+#include "base/json_text.h"
 
 #include <gtest/gtest.h>
 
@@ -44,7 +45,7 @@ TEST(QuantizeSchemas, Reports) {
   const auto expect = [&](const QuantizeRequest& r) {
     QuantizedModel made = quantize_model(r);
     const std::string text = report_json(made.reports);
-    EXPECT_EQ(join(schema.errors(Json::parse(text)), "\n"), "") << text.substr(0, 2000);
+    EXPECT_EQ(join(schema.errors(parse_ordered_json(text)), "\n"), "") << text.substr(0, 2000);
     return made;
   };
   QuantizeRequest r = request(folder);
@@ -69,7 +70,7 @@ TEST(QuantizeSchemas, States) {
   r.validate.clear();
   r.states = {folder.path() + "/state.json"};
   quantize_model(r);
-  EXPECT_EQ(join(schema.errors(Json::parse(read_file(r.states[0]))), "\n"), "");
+  EXPECT_EQ(join(schema.errors(parse_ordered_json(read_file(r.states[0]))), "\n"), "");
   EXPECT_EQ(join(schema.unseen(), " "), "");
 }
 

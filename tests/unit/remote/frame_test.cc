@@ -1,5 +1,6 @@
 // Frames: what is sent arrives, and what was changed, replayed, cut off or too large is refused before memory is taken.
 #include "remote/frame.h"
+#include "base/json_text.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -163,7 +164,7 @@ TEST(Tensors, AreJustTheBytesThatCame) {
   for (const char* const wrong :
        {R"([{"dtype":"float32","shape":[-1]}])", R"([{"dtype":"string","shape":[1]}])", R"([{"shape":[1]}])", R"({})",
         R"([{"dtype":"float32","shape":[4611686018427387904,4]}])", R"([{"dtype":"float64","shape":[1e3]}])", R"([7])"})
-    EXPECT_THROW(tensors_of(Json::parse(wrong), as_bytes(bytes)), Error) << wrong;
+    EXPECT_THROW(tensors_of(parse_json(wrong), as_bytes(bytes)), Error) << wrong;
 }
 
 TEST(Address, IsReadAsItIsWritten) {

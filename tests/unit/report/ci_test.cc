@@ -1,5 +1,6 @@
 // The files for continuous integration: hostile names, long lists, and the parts that readers insist on.
 #include "report/ci.h"
+#include "base/json_text.h"
 
 #include <gtest/gtest.h>
 
@@ -40,11 +41,11 @@ TEST(Junit, HoldsNoCharacterThatXmlHasNot) {
 
 // What the schema of SARIF 2.1.0 requires, and GitHub beyond it.
 TEST(Sarif, HasTheRequiredParts) {
-  const auto log = nlohmann::json::parse(
-      sarif_json(report_of("my nets/n\xC3\xA4t:1#.onnx"),
-                 {check(true, "has 1"),
-                  check(false, "has 0"),
-                  {.kind = "input", .key = "", .rule = "input", .subject = "", .said = "cut \xff"}}));
+  const auto log =
+      parse_json(sarif_json(report_of("my nets/n\xC3\xA4t:1#.onnx"),
+                            {check(true, "has 1"),
+                             check(false, "has 0"),
+                             {.kind = "input", .key = "", .rule = "input", .subject = "", .said = "cut \xff"}}));
   EXPECT_EQ(log.at("version"), "2.1.0");
   const auto& run = log.at("runs").at(0);
   EXPECT_EQ(run.at("tool").at("driver").at("name"), "dnn-eval");
@@ -61,7 +62,7 @@ TEST(Sarif, HasTheRequiredParts) {
   EXPECT_EQ(results[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"],
             "my%20nets/n%C3%A4t%3A1%23.onnx");
   EXPECT_EQ(results[0]["partialFingerprints"], results[1]["partialFingerprints"]);  // the values are not in them
-  const auto absolute = nlohmann::json::parse(sarif_json(report_of("/m.onnx"), {check(true, "")}));
+  const auto absolute = parse_json(sarif_json(report_of("/m.onnx"), {check(true, "")}));
   EXPECT_EQ(absolute["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"],
             "file:///m.onnx");
 }

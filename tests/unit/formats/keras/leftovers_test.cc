@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "base/json_text.h"
 #include "formats/keras/archive.h"
 #include "formats/keras/operations.h"
 #include "graph_case.h"
@@ -200,17 +201,17 @@ std::string model(const std::string& name, const Sample& sample, bool operation,
   std::string call;
   if (old) {
     Json nodes = Json::array();
-    Json named = Json::parse("{" + planted.argument + "}");
+    Json named = dnn::parse_json("{" + planted.argument + "}");
     if (sample.apart && sample.inputs > 1) named["value"] = references[1];
     for (size_t i = 0; i < (sample.apart ? 1 : sample.inputs); ++i) {
       Json node = references[i];
       node.push_back(named);
       nodes.push_back(node);
     }
-    call = nodes.dump();
+    call = json_text(nodes);
   } else {
     const bool list = !sample.apart && (sample.inputs > 1 || name == "Concatenate");
-    std::string args = list ? Json::array({positional}).dump() : positional.dump();
+    std::string args = list ? json_text(Json::array({positional})) : json_text(positional);
     args.insert(args.size() - 1, sample.arguments + (planted.position.empty() ? "" : ", " + planted.position));
     call = cat(R"({"args": )", args, R"(, "kwargs": {)", planted.argument, "}}");
   }

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "base/zip.h"
 #include "formats/torch/pt2.h"
 #include "formats/torch/torchscript.h"
@@ -56,38 +57,38 @@ TEST(Pt2, TheProgramAndItsTensors) {
   EXPECT_EQ(record(file, "net/archive_version"), "0");
   EXPECT_EQ(record(file, "net/.data/version"), "6\n");
   EXPECT_EQ(record(file, "net/data/sample_inputs/model.pt"), "");
-  const Json weights = Json::parse(record(file, "net/data/weights/model_weights_config.json")).at("config");
+  const Json weights = parse_json(record(file, "net/data/weights/model_weights_config.json")).at("config");
   std::vector<std::string> names;
   for (const auto& [name, entry] : weights.items()) names.push_back(name);
   // "conv" makes room for the module that "conv.weight" needs.
   EXPECT_EQ(join(names, " "), "act.weight bn.bias bn.running_mean bn.running_var conv.weight conv_");
   EXPECT_EQ(weights.at("conv_").at("is_param"), true);
   EXPECT_EQ(weights.at("bn.running_mean").at("is_param"), false);
-  EXPECT_EQ(weights.at("act.weight").at("tensor_meta").at("sizes").dump(), R"([{"as_int":2}])");
+  EXPECT_EQ(json_text(weights.at("act.weight").at("tensor_meta").at("sizes")), R"([{"as_int":2}])");
   EXPECT_EQ(record(file, "net/data/weights/" + weights.at("bn.running_var").at("path_name").get<std::string>()),
             std::string(as_text(dnn::Tensor::of<float>({2}, {7, 8}).bytes())));
 
-  const Json model = Json::parse(record(file, "net/models/model.json")),
+  const Json model = parse_json(record(file, "net/models/model.json")),
              graph_json = model.at("graph_module").at("graph");
   std::vector<std::string> targets;
   for (const Json& node : graph_json.at("nodes")) targets.push_back(node.at("target"));
   EXPECT_EQ(join(targets, " "),
             "torch.ops.aten.conv2d.default torch.ops.aten.batch_norm.default torch.ops.aten.prelu.default "
             "torch.ops.aten.index_select.default torch.ops.aten.sym_size.int torch.ops.aten.reshape.default");
-  EXPECT_EQ(graph_json.at("nodes").back().at("inputs").dump(),
+  EXPECT_EQ(json_text(graph_json.at("nodes").back().at("inputs")),
             R"([{"arg":{"as_tensor":{"name":"d"}},"kind":1,"name":"self"},)"
             R"({"arg":{"as_sym_ints":[{"as_name":"d_size_0"},{"as_int":-1}]},"kind":1,"name":"shape"}])");
-  EXPECT_EQ(graph_json.at("tensor_values").at("x").at("sizes").dump(),
+  EXPECT_EQ(json_text(graph_json.at("tensor_values").at("x").at("sizes")),
             R"j([{"as_expr":{"expr_str":"Symbol('s0', positive=True, integer=True)","hint":null}},)j"
             R"({"as_int":3},{"as_int":4},{"as_int":4}])");
-  EXPECT_EQ(graph_json.at("tensor_values").at("x").at("strides").dump(),
+  EXPECT_EQ(json_text(graph_json.at("tensor_values").at("x").at("strides")),
             R"([{"as_int":48},{"as_int":16},{"as_int":4},{"as_int":1}])");
-  EXPECT_EQ(graph_json.at("tensor_values").at("y").at("sizes").back().dump(), R"({"as_int":32})");
+  EXPECT_EQ(json_text(graph_json.at("tensor_values").at("y").at("sizes").back()), R"({"as_int":32})");
   EXPECT_EQ(model.at("range_constraints").size(), 1u);
   const Json specs = model.at("graph_module").at("signature").at("input_specs");
   ASSERT_EQ(specs.size(), 8u);  // 4 parameters, 2 buffers, the order, x
   EXPECT_TRUE(specs[6].contains("tensor_constant"));
-  EXPECT_EQ(specs[7].dump(), R"({"user_input":{"arg":{"as_tensor":{"name":"x"}}}})");
+  EXPECT_EQ(json_text(specs[7]), R"({"user_input":{"arg":{"as_tensor":{"name":"x"}}}})");
 }
 
 // The parameters and buffers of kNet, as a module has them.
