@@ -1,9 +1,10 @@
-# dnn_unity(variable root): compiles the sources of a folder together. docs/decisions/0072-files-compiled-together.md says why.
-option(DNN_UNITY "Compile the sources of a folder together, up to twelve at once; OFF suits those who edit one file again and again" ON)
+# dnn_unity(variable root [suffix]): compiles the sources of a folder together. docs/decisions/0072-files-compiled-together.md says why.
+option(DNN_UNITY "Compile the sources of a folder together, up to 24 at once; OFF suits those who edit one file again and again" ON)
 
 # Puts in place of the sources in `variable` (absolute paths below `root`, a folder that headers are included from) files that include up
-# to twelve of one folder each. A source stays alone where it has options of its own or the property SKIP_UNITY_BUILD_INCLUSION. The files
-# name sources relative to `root`, so that ccache knows them in any checkout; CMake's own UNITY_BUILD writes absolute paths.
+# to 24 of one folder each, and whose names end in `suffix`. A source stays alone where it has options of its own or the property
+# SKIP_UNITY_BUILD_INCLUSION. The files name sources relative to `root`, so that ccache knows them in any checkout; CMake's own UNITY_BUILD
+# writes absolute paths.
 function(dnn_unity variable root)
   if(NOT DNN_UNITY)
     return()
@@ -26,7 +27,7 @@ function(dnn_unity variable root)
   list(REMOVE_DUPLICATES folders)
   foreach(folder IN LISTS folders)
     list(LENGTH files_of_${folder} n)
-    math(EXPR groups "(${n} + 11) / 12")
+    math(EXPR groups "(${n} + 23) / 24")
     math(EXPR size "(${n} + ${groups} - 1) / ${groups}")
     string(REPLACE "/" "_" together ${folder})
     foreach(group RANGE 1 ${groups})
@@ -34,7 +35,7 @@ function(dnn_unity variable root)
       list(SUBLIST files_of_${folder} ${first} ${size} names)
       list(TRANSFORM names REPLACE "(.+)" "#include \"\\1\"\n")
       list(JOIN names "" includes)
-      set(file ${CMAKE_CURRENT_BINARY_DIR}/unity/${together}_${group}.cc)
+      set(file ${CMAKE_CURRENT_BINARY_DIR}/unity/${together}_${group}${ARGN}.cc)
       file(CONFIGURE OUTPUT ${file} CONTENT "// Sources that are compiled together; cmake/unity.cmake made this file.\n${includes}" @ONLY)
       list(APPEND result ${file})
     endforeach()

@@ -15,42 +15,7 @@ struct Print {
   double sum = 0, squares = 0, largest = 0, least = 0;
   bool finite = true;
 
-  void take(const Tensor& tensor) {
-    size = static_cast<size_t>(tensor.size());
-    if (tensor.dtype() == DType::Float32) {
-      take_all(tensor.data<float>());
-    } else {
-      take_all(to_doubles(tensor).data());
-    }
-  }
-  template <class T>
-  void take_all(const T* values) {
-    if (size == 0) return;
-    // Several elements at a time, each with sums of its own, so that they are taken in vectors.
-    constexpr size_t kLanes = 4;
-    double sums[kLanes] = {}, products[kLanes] = {}, wrong[kLanes] = {}, high[kLanes], low[kLanes];
-    std::fill(high, high + kLanes, static_cast<double>(values[0]));
-    std::fill(low, low + kLanes, static_cast<double>(values[0]));
-    const auto add = [&](double x, size_t lane) {
-      sums[lane] += x;
-      products[lane] += x * x;
-      wrong[lane] += x - x;  // 0, or no number
-      high[lane] = high[lane] < x ? x : high[lane];
-      low[lane] = x < low[lane] ? x : low[lane];
-    };
-    size_t i = 0;
-    for (; i + kLanes <= size; i += kLanes) {
-      for (size_t lane = 0; lane < kLanes; ++lane) add(static_cast<double>(values[i + lane]), lane);
-    }
-    for (; i < size; ++i) add(static_cast<double>(values[i]), 0);
-    for (size_t lane = 0; lane < kLanes; ++lane) {
-      sum += sums[lane];
-      squares += products[lane];
-      finite = finite && wrong[lane] == 0;
-    }
-    largest = *std::max_element(high, high + kLanes);
-    least = *std::min_element(low, low + kLanes);
-  }
+  void take(const Tensor& tensor);
   bool like(const Print& other, double tolerance) const {
     const double scale = std::max({std::abs(largest), std::abs(least), std::abs(other.largest), std::abs(other.least)});
     const auto near = [&](double a, double b, double unit) { return std::abs(a - b) <= tolerance * unit; };
