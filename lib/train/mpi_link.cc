@@ -47,20 +47,34 @@ class MpiLink : public RankLink {
   int rank_ = 0, size_ = 1;
 };
 
-}  // namespace
-
-std::unique_ptr<RankLink> join_mpi_ranks() {
+std::filesystem::path module_file() {
   // As an installation has it, and a build.
-  const std::filesystem::path file = (program_folder() / "../lib/dnn-tools/dnn-mpi.so").lexically_normal();
+  std::filesystem::path file = (program_folder() / "../lib/dnn-tools/dnn-mpi.so").lexically_normal();
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored))
     fail_environment(
         "--mpi: no ", file.string(),
         ", which a build makes where MPI's headers are: apt-get install libopenmpi-dev, then scripts/setup");
-  static const std::unique_ptr<SharedLibrary> module = SharedLibrary::open({file.string()});
-  if (module == nullptr)
-    fail_environment("--mpi: ", file.string(), " cannot be loaded, it wants Open MPI: apt-get install openmpi-bin");
-  return std::make_unique<MpiLink>(*module->function<decltype(dnn_mpi_1)>(DNN_MPI_FUNCTION)());
+  return file;
+}
+
+const SharedLibrary& module() {
+  static const std::unique_ptr<SharedLibrary> loaded = SharedLibrary::open({module_file().string()});
+  if (loaded == nullptr)
+    fail_environment("--mpi: ", module_file().string(),
+                     " cannot be loaded, it wants Open MPI: apt-get install openmpi-bin");
+  return *loaded;
+}
+
+}  // namespace
+
+std::string find_mpi() {
+  module();
+  return module_file().string();
+}
+
+std::unique_ptr<RankLink> join_mpi_ranks() {
+  return std::make_unique<MpiLink>(*module().function<decltype(dnn_mpi_1)>(DNN_MPI_FUNCTION)());
 }
 
 void refuse_unasked_ranks(const std::function<std::string(const std::string& name)>& variable) {

@@ -12,6 +12,9 @@ namespace dnn::train {
 // out, where the module or MPI is not installed.
 std::unique_ptr<RankLink> join_mpi_ranks();
 
+// The file of that module, which was loaded. Throws as join_mpi_ranks() does.
+std::string find_mpi();
+
 // Throws Usage where a launcher started several processes, each of which would train the whole. `variable`: of the environment.
 void refuse_unasked_ranks(const std::function<std::string(const std::string& name)>& variable);
 
