@@ -2,11 +2,9 @@
 #include "branch/search.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <map>
 
-#include "base/affinity.h"
 #include "base/counted.h"
 #include "base/error.h"
 #include "branch/config.h"
@@ -22,7 +20,7 @@ class Stopwatch {
  public:
   Stopwatch(const std::vector<Part>& parts, const SearchOptions& options) : parts_(parts), options_(options) {}
 
-  // Median microseconds of a run on each part; one compilation for each kind of device.
+  // Typical microseconds of a run on each part; one compilation for each kind of device.
   std::vector<double> measure(const Graph& graph) {
     std::map<std::string, std::shared_ptr<const Package>> packages;
     const std::vector<Tensor> inputs = place::inputs_for(graph);
@@ -34,15 +32,8 @@ class Stopwatch {
           package = std::make_shared<Package>(compile(graph, place::options_for(part, options_.compile)));
         return place::open_alone(package, part);
       });
-      const PinnedThread pinned(part.cores);
-      std::vector<double> us;
-      for (int64_t i = 0; i < kWarmUp + options_.runs; ++i) {
-        const auto start = std::chrono::steady_clock::now();
-        place::on_part(part, [&] { return session->run(inputs); });
-        if (i >= kWarmUp)
-          us.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
-      }
-      result.push_back(place::latency_of(std::move(us)).median);
+      const auto run = [&] { return place::on_part(part, [&] { return session->run(inputs); }); };
+      result.push_back(place::typical_us({run, part.cores}, kWarmUp, options_.runs));
     }
     return result;
   }

@@ -14,7 +14,7 @@ namespace dnn::branch {
 struct SearchOptions {
   double alpha = 0.4, beta = 0.8, gamma = 0.8;
   double merge_us = 60;  // a stage is branched where it saves more than that: what joining it is taken to cost
-  int64_t runs = 20;     // timed runs of each candidate; their median counts
+  int64_t runs = 20;     // timed runs of each candidate; typical_us() says what counts
   CompileOptions compile;
   std::function<void(const std::string&)> say;
 };

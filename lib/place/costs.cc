@@ -26,10 +26,8 @@ void scale_to(std::vector<double>& values, double sum) {
   for (double& value : values) value *= now > 0 ? sum / now : 0;
 }
 
-double median_of_runs(Session& session, const std::vector<Tensor>& inputs, const std::vector<int>& processors) {
-  std::vector<Way> ways = {{[&] { return session.run(inputs); }, processors}};
-  run_in_turns(ways, kNodeWarmUp, kRuns);
-  return latency_of(ways[0].us).median;
+double typical_run_us(Session& session, const std::vector<Tensor>& inputs, const std::vector<int>& processors) {
+  return typical_us({[&] { return session.run(inputs); }, processors}, kNodeWarmUp, kRuns);
 }
 
 std::vector<double> by_arithmetic(const Graph& graph) {
@@ -69,38 +67,32 @@ std::vector<double> profiled(const Graph& graph, Session& session, const std::ve
   return {};
 }
 
-// Medians of all devices' runs while all of them work at once.
-std::vector<double> medians_at_once(const std::vector<Part>& parts,
-                                    const std::vector<std::unique_ptr<Session>>& sessions,
-                                    const std::vector<Tensor>& inputs) {
-  std::vector<std::vector<double>> us(parts.size());
-  std::atomic<size_t> unfinished{parts.size()};
+// Typical microseconds of a run on each device while all of them work at once.
+std::vector<double> typical_us_at_once(const std::vector<Part>& parts,
+                                       const std::vector<std::unique_ptr<Session>>& sessions,
+                                       const std::vector<Tensor>& inputs) {
+  std::vector<double> us(parts.size(), 0);
+  std::atomic<size_t> finished{0};
+  std::atomic<bool> failed{false};
   std::vector<std::exception_ptr> failures(parts.size());
   std::vector<std::thread> threads;
   const auto work = [&](size_t p) {
-    std::vector<Way> ways = {{[&] { return sessions[p]->run(inputs); }, parts[p].cores}};
     try {
+      us[p] = typical_run_us(*sessions[p], inputs, parts[p].cores);
       // The first ones through go on until the last one is, so that nobody is ever alone.
-      for (bool done = false; unfinished > 0;) {
-        run_once(ways[0], !done);
-        if (done || static_cast<int64_t>(ways[0].us.size()) < kRuns) continue;
-        done = true;
-        --unfinished;
-      }
+      const PinnedThread pinned(parts[p].cores);
+      for (++finished; finished < parts.size() && !failed;) sessions[p]->run(inputs);
     } catch (...) {
       failures[p] = std::current_exception();
-      unfinished = 0;
+      failed = true;
     }
-    us[p] = std::move(ways[0].us);
   };
   for (size_t p = 0; p < parts.size(); ++p) threads.emplace_back(work, p);
   for (std::thread& thread : threads) thread.join();
   for (const std::exception_ptr& failure : failures) {
     if (failure) std::rethrow_exception(failure);
   }
-  std::vector<double> medians;
-  for (std::vector<double>& one : us) medians.push_back(one.empty() ? 0 : latency_of(std::move(one)).median);
-  return medians;
+  return us;
 }
 
 // Small nodes in a row, on values of so many bytes.
@@ -123,7 +115,7 @@ double in_and_out_us(const Part& part, int64_t bytes, const CompileOptions& opti
   const Graph graph = nodes_in_a_row(1, bytes);
   const auto session = open_alone(std::make_shared<Package>(compile(graph, options_for(part, options))), part);
   const std::vector<Tensor> inputs = inputs_for(graph);
-  const double whole = median_of_runs(*session, inputs, part.cores);
+  const double whole = typical_run_us(*session, inputs, part.cores);
   return std::max(0.0, whole - sum_of(profiled(graph, *session, inputs, part.cores)) / 1e3);
 }
 
@@ -197,14 +189,14 @@ Measured measure_costs(const Graph& graph, const std::vector<Part>& parts,
   const std::vector<Tensor> inputs = inputs_for(graph);
   for (size_t p = 0; p < parts.size(); ++p) {
     DeviceCost cost;
-    cost.whole_us = median_of_runs(*sessions[p], inputs, parts[p].cores);
+    cost.whole_us = typical_run_us(*sessions[p], inputs, parts[p].cores);
     cost.node_us = profiled(graph, *sessions[p], inputs, parts[p].cores);
     if (cost.node_us.empty()) cost.node_us = by_arithmetic(graph);
     scale_to(cost.node_us, cost.whole_us);
     measured.devices.push_back(std::move(cost));
   }
   const std::vector<double> at_once =
-      parts.size() < 2 ? std::vector<double>() : medians_at_once(parts, sessions, inputs);
+      parts.size() < 2 ? std::vector<double>() : typical_us_at_once(parts, sessions, inputs);
   for (size_t p = 0; p < parts.size(); ++p) {
     DeviceCost& cost = measured.devices[p];
     measured.contention.push_back(at_once.empty() || cost.whole_us <= 0 ? 1

@@ -31,6 +31,16 @@ void run_once(Way& way, bool timed);
 // caches and is not timed.
 void run_in_turns(std::vector<Way>& ways, int64_t warmup, int64_t runs);
 
+// Microseconds that a run of `way` takes, behind `warmup` untimed ones: of `runs` timed ones, and of
+// more where these differ. Where another program shares a processor, a run is as fast as without it
+// or waits for the other's time slice, and the median of short runs does not tell the other's share.
+// The result then is an average over many slices, without a disturbance that came once.
+double typical_us(const Way& way, int64_t warmup, int64_t runs);
+
+// Nanoseconds that a cache line takes to the other processor and back, at best: some 70 where they
+// share a cache, 300 where they do not. A virtual machine's processors may be moved apart and back.
+double line_round_trip_ns(int one, int other);
+
 // Inputs of the graph's types without zeros and denormals: what a network computes on.
 std::vector<Tensor> inputs_for(const Graph& graph);
 

@@ -172,12 +172,6 @@ class ChildSearcher {
   }
 
   // ---- latencies
-  double median_us(place::Way way) const {
-    std::vector<place::Way> ways = {std::move(way)};
-    place::run_in_turns(ways, kWarmUp, search_.runs);
-    return place::latency_of(ways[0].us).median;
-  }
-
   // All branches at once.
   double parallel_us(const Graph& graph) const {
     const std::string letters = branch::letters_named(graph);
@@ -186,7 +180,8 @@ class ChildSearcher {
       if (letters.find(part.letter) != std::string::npos) parts.push_back(part);
     }
     const auto session = branch::open_parallel(graph, parts, search_.compile);
-    return median_us({[&] { return session->run(inputs_); }, session->callers_processors()});
+    return place::typical_us({[&] { return session->run(inputs_); }, session->callers_processors()}, kWarmUp,
+                             search_.runs);
   }
 
   // The network itself on each part alone, and on all processors of the parts as one device.
@@ -200,8 +195,8 @@ class ChildSearcher {
         return place::open_alone(
             std::make_shared<Package>(compile(supernet_->model, place::options_for(part, search_.compile))), part);
       });
-      const double us =
-          median_us({[&] { return place::on_part(part, [&] { return session->run(inputs_); }); }, part.cores});
+      const auto run = [&] { return place::on_part(part, [&] { return session->run(inputs_); }); };
+      const double us = place::typical_us({run, part.cores}, kWarmUp, search_.runs);
       best = best == 0 ? us : std::min(best, us);
     }
     return best;
