@@ -108,6 +108,7 @@ class Measurement {
     bool readable = energy.read().has_value();
     const int64_t turns = std::min<int64_t>(place::kTurns, request_.runs);
     for (int64_t turn = 0; turn < turns; ++turn) {
+      if (all_) result.line_ns.push_back(place::line_round_trip_ns(all_->cores[0], all_->cores[1]));
       const int64_t runs = request_.runs * (turn + 1) / turns - request_.runs * turn / turns;
       for (Way& way : ways) {
         run_once(way, false);  // brings its weights back into the caches

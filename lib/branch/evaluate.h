@@ -50,6 +50,8 @@ struct EvaluateResult {
   place::RunReport runs;             // segments, merges and copies of the branches
   std::vector<Baseline> alone;       // each part alone
   std::optional<Baseline> together;  // all processors of the parts as one device, where there are several
+  // By turn, of the first two of these processors: place::line_round_trip_ns().
+  std::vector<double> line_ns;
   // The best of these baselines, its time by this one's, and 1/(sum of 1/t) of the parts alone.
   std::string best;
   double best_us = 0, ratio = 0, bound_us = 0;

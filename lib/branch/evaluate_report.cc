@@ -1,4 +1,5 @@
 // What an evaluation says: an object of JSON, a line for the person, a timeline.
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -11,6 +12,9 @@ namespace dnn::branch {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+// A cache line takes so many times as long between processors without a cache in common.
+constexpr double kApart = 2;
 
 double tenths(double value) { return std::round(value * 10) / 10; }
 double thousandths(double value) { return std::round(value * 1000) / 1000; }
@@ -39,6 +43,17 @@ std::string two_decimals(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.2f", value);
   return text;
+}
+
+// Says where the processors were moved apart meanwhile: medians then are of two kinds of runs.
+std::string moved_text(const std::vector<double>& line_ns) {
+  if (line_ns.empty()) return {};
+  const auto [least, most] = std::minmax_element(line_ns.begin(), line_ns.end());
+  if (*most < kApart * *least) return {};
+  const auto far =
+      std::count_if(line_ns.begin(), line_ns.end(), [least = *least](double ns) { return ns >= kApart * least; });
+  return cat("; the processors had no cache in common in ", far, " of ", counted(line_ns.size(), "turn"),
+             ", and both at once are slower then");
 }
 
 }  // namespace
@@ -77,6 +92,8 @@ std::string result_json(const EvaluateResult& r) {
   json["alone"] = Json::array();
   for (const Baseline& baseline : r.alone) json["alone"].push_back(json_of(baseline));
   json["together"] = r.together ? json_of(*r.together) : Json();
+  json["line_round_trip_ns"] = Json::array();  // by turn
+  for (const double ns : r.line_ns) json["line_round_trip_ns"].push_back(std::round(ns));
   json["best_single"] = {{"device", r.best}, {"median_us", tenths(r.best_us)}};
   json["ratio"] = r.alone.size() > 1 ? Json(thousandths(r.ratio)) : Json();  // one device is not compared with itself
   json["bound_us"] = tenths(r.bound_us);
@@ -96,7 +113,7 @@ std::string result_line(const EvaluateResult& r) {
   if (r.together) text += cat("; ", r.together->name, " ", ms(r.together->latency.median));
   text +=
       cat("; ", two_decimals(r.ratio), " times the best single device (", r.best, "), bound ", ms(r.bound_us), " ms");
-  return text + (r.ratio < kWorthIt ? ": not worth it" : "");
+  return text + (r.ratio < kWorthIt ? ": not worth it" : "") + moved_text(r.line_ns);
 }
 
 std::string stats_line(const EvaluateResult& r) {

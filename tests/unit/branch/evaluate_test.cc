@@ -51,6 +51,17 @@ TEST(BranchEvaluation, SaysWhatIsNotWorthIt) {
   EXPECT_FALSE(parse_json(result_json(r))["worth_it"]);
 }
 
+// A virtual machine's processors may be moved apart while it measures.
+TEST(BranchEvaluation, SaysThatProcessorsWereMovedApart) {
+  EvaluateResult r = result();
+  r.line_ns = {66, 70, 68.4};
+  EXPECT_EQ(result_line(r).find("cache"), std::string::npos);
+  r.line_ns = {66, 318, 70, 307.5};
+  EXPECT_TRUE(ends_with(result_line(r),
+                        "; the processors had no cache in common in 2 of 4 turns, and both at once are slower then"));
+  EXPECT_EQ(nlohmann::json::parse(result_json(r))["line_round_trip_ns"], (std::vector<double>{66, 318, 70, 308}));
+}
+
 TEST(BranchEvaluation, OneDeviceIsNotComparedWithItself) {
   EvaluateResult r = result();
   r.alone.pop_back();
