@@ -3,6 +3,8 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -79,6 +81,22 @@ std::vector<int> allowed_processors() {
 
 void keep_to(std::span<const int> processors) { keep_to(::pthread_self(), processors); }
 void keep_to(std::thread& thread, std::span<const int> processors) { keep_to(thread.native_handle(), processors); }
+
+bool take_short_slices() {
+  // The kernel's struct sched_attr in its first version; glibc has none before 2.41.
+  struct {
+    uint32_t size, policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t runtime_ns, deadline_ns, period_ns;
+  } attributes{};
+  constexpr uint64_t kShortest = 100'000;  // that Linux takes
+  const auto get = [&] { return ::syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) == 0; };
+  if (!get() || attributes.policy != SCHED_OTHER) return false;
+  attributes.runtime_ns = kShortest;
+  return ::syscall(SYS_sched_setattr, 0, &attributes, 0) == 0 && get() && attributes.runtime_ns == kShortest;
+}
 
 PinnedThread::PinnedThread(std::span<const int> processors) {
   if (processors.empty()) return;

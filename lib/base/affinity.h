@@ -23,6 +23,12 @@ void keep_to(std::span<const int> processors);
 // The same of another thread.
 void keep_to(std::thread& thread, std::span<const int> processors);
 
+// Asks the scheduler for short time slices for the calling thread, and what it starts from now on:
+// when it wakes up it goes before a thread with longer ones, if it has used no more than its share,
+// which stays the same. False where the system has no such slices (Linux before 6.12), or the thread
+// is scheduled in another way.
+bool take_short_slices();
+
 // The calling thread on the first of these processors, while the object lives; anywhere where there are none. Threads that it
 // starts meanwhile stay there, too.
 class PinnedThread {

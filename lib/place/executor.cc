@@ -174,6 +174,8 @@ std::vector<Tensor> ParallelSession::collect() {
 }
 
 void ParallelSession::work(size_t part) {
+  // Other parts wait for this one as soon as it is called, and it sleeps until then.
+  take_short_slices();
   std::unique_lock lock(mutex_);
   for (;;) {
     Flight* flight = nullptr;

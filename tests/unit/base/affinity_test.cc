@@ -2,6 +2,12 @@
 #include "base/affinity.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/utsname.h>
+
+#include <cstdio>
+#include <thread>
+#include <utility>
 
 #include "base/error.h"
 #include "base/threads.h"
@@ -44,6 +50,20 @@ TEST(PinnedThread, IsOnTheFirstUntilItEnds) {
     EXPECT_EQ(available_processors(), 1);
   }
   EXPECT_EQ(allowed_processors(), allowed);
+}
+
+// A thread that asks for short slices has them, and those that it starts.
+TEST(ShortSlices, AreThoseOfTheThreadsToCome) {
+  std::thread([&] {
+    const bool has = take_short_slices();
+    utsname system{};
+    ASSERT_EQ(::uname(&system), 0);
+    int version = 0, minor = 0;
+    ASSERT_EQ(std::sscanf(system.release, "%d.%d", &version, &minor), 2);
+    if (::sched_getscheduler(0) == SCHED_OTHER && std::pair(version, minor) >= std::pair(6, 12)) {
+      EXPECT_TRUE(has);
+    }
+  }).join();
 }
 
 // Whom a thread starts is where the thread is.
