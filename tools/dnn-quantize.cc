@@ -43,9 +43,10 @@ int work(const quant::QuantizeArgs& o) {
   if (request.sensitivity) cli::write_text("-", quant::sensitivity_text(*result.reports.sensitivity));
   if (!o.exclusions.empty()) cli::write_text("-", quant::exclusion_tool(o.exclusions).text(result.reports.excluded));
   if (result.holds) return 0;
-  cli::say_error(cat(request.output, ": the best found loses ", number_text(result.reports.validation->drop(), "%.2f"),
-                     " points, and --max-drop allows ", exact_text(*request.max_drop), " with at most ",
-                     exact_text(o.max_float), " % of the multiply-adds in float32 (--max-float)"));
+  cli::say_error(cat(request.output, ": the best found loses ",
+                     number_text(result.reports.validation->worst_drop(), "%.2f"), " points, and --max-drop allows ",
+                     exact_text(*request.max_drop), " with at most ", exact_text(o.max_float),
+                     " % of the multiply-adds in float32 (--max-float)"));
   return 1;
 }
 

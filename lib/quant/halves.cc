@@ -36,10 +36,11 @@ Halves::Halves(std::function<OpenedSamples()> open, bool once, const Graph& befo
   label_offset_ = opened.label_offset;
   uint64_t n = 0, candidates = 0;
   each_sample(opened, options_, [&](LoadedSample&& sample) {
-    const int64_t label = top_label(network->run(sample.inputs)[0]);
-    if (label < 0) fail_unsupported("the first output has no classes, so that there are no labels to compare");
-    labels_[sample.id] = label;
-    Held held = {sample.id, label, sample.truth, std::move(sample.inputs)};
+    const Ranking ranking(network->run(sample.inputs)[0]);
+    if (ranking.label() < 0)
+      fail_unsupported("the first output has no classes, so that there are no labels to compare");
+    if (!once_) before_.try_emplace(sample.id, ranking);
+    Held held = {sample.id, ranking, sample.truth, std::move(sample.inputs)};
     const bool second = n % 2 == 1, picked = (random_number(seed, n / 2) % 2 == 1) == second;
     ++n;
     if (picked) {
@@ -73,7 +74,7 @@ Validation Halves::search(const Graph& after, double* median_ms) const {
     const auto start = std::chrono::steady_clock::now();
     const std::vector<Tensor> outputs = network->run(held.inputs);
     times_ms.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
-    result.add(held.label, top_label(outputs[0]), held.truth, label_offset_);
+    result.add(held.before, outputs[0], held.truth, label_offset_);
   }
   if (median_ms != nullptr) {
     const auto middle = times_ms.begin() + static_cast<std::ptrdiff_t>(times_ms.size() / 2);
@@ -86,16 +87,16 @@ Validation Halves::search(const Graph& after, double* median_ms) const {
 Validation Halves::judge(const Graph& after) const {
   const std::unique_ptr<Session> network = open_to_validate(after, options_);
   Validation result;
-  const auto add = [&](const std::vector<Tensor>& inputs, int64_t label, const std::optional<int64_t>& truth) {
-    result.add(label, top_label(network->run(inputs)[0]), truth, label_offset_);
+  const auto add = [&](const std::vector<Tensor>& inputs, const Ranking& before, const std::optional<int64_t>& truth) {
+    result.add(before, network->run(inputs)[0], truth, label_offset_);
   };
-  for (const Held& held : held_) add(held.inputs, held.label, held.truth);
+  for (const Held& held : held_) add(held.inputs, held.before, held.truth);
   if (once_) return result;
   std::set<int64_t> seen;
   for (const Held& held : searching_) seen.insert(held.id);
   each_sample(open_(), options_, [&](LoadedSample&& sample) {
-    const auto label = labels_.find(sample.id);
-    if (label != labels_.end() && seen.count(sample.id) == 0) add(sample.inputs, label->second, sample.truth);
+    const auto before = before_.find(sample.id);
+    if (before != before_.end() && seen.count(sample.id) == 0) add(sample.inputs, before->second, sample.truth);
   });
   return result;
 }

@@ -36,14 +36,14 @@ class Halves {
  private:
   struct Held {
     int64_t id = 0;
-    int64_t label = 0;  // of the network before
+    Ranking before = Ranking(Tensor());
     std::optional<int64_t> truth;
     std::vector<Tensor> inputs;
   };
 
   std::function<OpenedSamples()> open_;
   CalibrateOptions options_;
-  std::map<int64_t, int64_t> labels_;   // by sample
+  std::map<int64_t, Ranking> before_;   // by sample, where it is opened again to judge
   std::vector<Held> searching_, held_;  // held_: the others, where they cannot be opened again
   bool once_;
   int64_t judging_ = 0;

@@ -242,7 +242,7 @@ QuantizedModel store_model(const QuantizeRequest& request, const Format* format)
     const std::unique_ptr<SampleSource> source = inputs.open(request.validate, "--validate");
     Validation validation = validate(inputs.graph(), after, *source, inputs.label_offset(), request.options.calibrate);
     if (request.say) request.say(validation_text(validation));
-    result.holds = !request.max_drop || validation.drop() <= *request.max_drop;
+    result.holds = !request.max_drop || validation.worst_drop() <= *request.max_drop;
     result.reports.validation = validation;
   }
   if (dtype == DType::Float16) {

@@ -19,7 +19,7 @@ struct QuantizeRequest : InputChoice {
   Shard shard;  // of `calibrate`
   Surgery surgery = {};
   std::optional<int> opset;        // of ONNX; left out, what the integers need
-  std::optional<double> max_drop;  // of Validation::drop(): layers are left in float32 for it
+  std::optional<double> max_drop;  // of Validation::worst_drop(): layers are left in float32 for it
   double most_float = 0.5;         // share of multiply-adds that may be
   uint64_t seed = 0;               // of the halves of `validate`
   bool qoperator = false;          // of ONNX: operators on integers in place of QDQ

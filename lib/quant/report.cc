@@ -28,7 +28,9 @@ Json validation_json(const Validation& validation) {
           {"right_before", validation.right_before()},
           {"right_after", validation.right_after()},
           {"drop", validation.drop()},
-          {"drop_interval", {interval.low, interval.high}}};
+          {"drop_interval", {interval.low, interval.high}},
+          {"expected_drop", validation.expected_drop()},
+          {"expected_error", validation.expected_error()}};
 }
 
 Json sums_json(const std::optional<Accumulators>& sums) {
@@ -126,10 +128,12 @@ std::string validation_text(const Validation& validation) {
   if (validation.with_truth > 0) {
     std::snprintf(
         text, sizeof text,
-        "top-1 %lld -> %lld of %lld (%+.2f points, 95 %% interval %+.2f to %+.2f); same label on %lld of %lld",
+        "top-1 %lld -> %lld of %lld (%+.2f points, 95 %% interval %+.2f to %+.2f); same label on %lld of %lld; "
+        "expected drop %.2f +- %.2f",
         static_cast<long long>(validation.right_before()), static_cast<long long>(validation.right_after()),
         static_cast<long long>(validation.with_truth), 0 - validation.drop(), 0 - interval.high, 0 - interval.low,
-        static_cast<long long>(validation.same_label), static_cast<long long>(validation.samples));
+        static_cast<long long>(validation.same_label), static_cast<long long>(validation.samples),
+        validation.expected_drop(), validation.expected_error());
   } else {
     std::snprintf(text, sizeof text, "same label on %lld of %lld (%.2f %% changed, 95 %% interval %.2f to %.2f)",
                   static_cast<long long>(validation.same_label), static_cast<long long>(validation.samples),
@@ -169,16 +173,17 @@ std::string split_text(const SearchResult& search) {
 
 std::string search_text(const SearchResult& search, const std::string& output) {
   std::vector<words::Row> rows = {
-      {"layers in float32", "MACs %", "KiB", "ms", "search: lost", "judged: lost", "95 % interval", ""}};
+      {"layers in float32", "MACs %", "KiB", "ms", "search: lost", "judged: lost", "95 % interval", "expected", ""}};
   for (size_t t = 0; t < search.trials.size(); ++t) {
     const Trial& trial = search.trials[t];
     if (t != search.best && beaten(search, trial)) continue;
     rows.push_back({cat(trial.choice.layers), number_text(100 * trial.choice.float_share, "%.2f"),
                     cat((trial.bytes + 512) / 1024), number_text(trial.median_ms, "%.2f"), lost(trial.search),
                     trial.judged ? lost(*trial.judged) : "", trial.judged ? interval_text(*trial.judged) : "",
+                    number_text(trial.all().expected_drop(), "%.2f"),
                     t == search.best ? cat("-> ", plain(output)) : ""});
   }
-  return words::table(rows, {false, false, false, false, false, false, false, true});
+  return words::table(rows, {false, false, false, false, false, false, false, false, true});
 }
 
 std::string report_json(const Reports& reports) {

@@ -128,7 +128,7 @@ class Search {
     tried_ = {attempt(0)};
     // Nothing has been chosen yet: all inputs judge.
     judge(trial(0));
-    if (keeps(trial(0).all())) return finish();
+    if (is_sure(trial(0).all())) return finish();
     result_.searched = true;
     result_.sensitivity = measure();
     choices_ = choices_by_sensitivity(bound_, *result_.sensitivity, options_, search_.most_float);
@@ -160,7 +160,20 @@ class Search {
     return result_.trials[*tried_[k]];
   }
 
-  bool keeps(const Validation& validation) const { return validation.drop() <= search_.max_drop; }
+  bool keeps(const Validation& validation) const { return validation.worst_drop() <= search_.max_drop; }
+
+  // A search looks for more than that: few samples shall not hide a loss. One standard error, as where trees are cut back (Breiman et al.,
+  // Classification and Regression Trees, 1984, section 3.4.3).
+  static double likely_drop(const Validation& validation) {
+    if (validation.with_truth == 0) return validation.drop();
+    return std::max(validation.drop(), validation.expected_drop() + validation.expected_error());
+  }
+  bool is_sure(const Validation& validation) const { return likely_drop(validation) <= search_.max_drop; }
+
+  bool is_found(const Trial& trial) const {
+    if (!trial.judged) return false;
+    return result_.searched ? is_sure(trial.search) && keeps(*trial.judged) : is_sure(trial.all());
+  }
 
   bool holds(const Trial& trial) const {
     if (!trial.judged) return false;
@@ -177,18 +190,18 @@ class Search {
 
   bool over() const { return result_.trials.size() >= kMostTrials || search_.deadline.stops(); }
 
-  // The first choice that keeps the bound on the half that searches: 1, 2, 4, ... and then between the last that does not and
+  // The first choice that surely keeps the bound on the half that searches: 1, 2, 4, ... and then between the last that does not and
   // the first that does. choices_.size() where none does.
   size_t first_kept() {
     size_t fails = 0, kept = choices_.size();
-    if (keeps(trial(0).search)) return 0;
+    if (is_sure(trial(0).search)) return 0;
     for (size_t k = 1; k < choices_.size() && kept == choices_.size() && !over();) {
-      (keeps(trial(k).search) ? kept : fails) = k;
+      (is_sure(trial(k).search) ? kept : fails) = k;
       k = k + 1 < choices_.size() ? std::min(2 * k, choices_.size() - 1) : k + 1;
     }
     while (kept < choices_.size() && kept > fails + 1 && !over()) {
       const size_t middle = fails + (kept - fails) / 2;
-      (keeps(trial(middle).search) ? kept : fails) = middle;
+      (is_sure(trial(middle).search) ? kept : fails) = middle;
     }
     return kept;
   }
@@ -196,32 +209,37 @@ class Search {
   // The other half judges it, and while that says no, choices with more layers in float32.
   void find() {
     for (size_t k = first_kept(); k < choices_.size() && !over(); k += std::max<size_t>(1, k / 4)) {
-      if (!keeps(trial(k).search)) continue;
+      if (!is_sure(trial(k).search)) continue;
       judge(trial(k));
       if (keeps(*trial(k).judged)) return;
     }
   }
 
   SearchResult finish() {
-    // A trial that keeps the bound comes first, by multiply-adds in float32; else the one that loses least.
+    // A trial that the search looked for comes first, by multiply-adds in float32; else the one that loses least.
     const auto better = [&](const Trial& a, const Trial& b) {
-      const bool a_holds = holds(a), b_holds = holds(b);
-      if (a_holds != b_holds) return a_holds;
-      const double a_drop = a_holds ? 0 : worst_drop(a), b_drop = b_holds ? 0 : worst_drop(b);
+      const bool a_found = is_found(a), b_found = is_found(b);
+      if (a_found != b_found) return a_found;
+      const double a_drop = a_found ? 0 : worst_drop(a), b_drop = b_found ? 0 : worst_drop(b);
       if (a_drop != b_drop) return a_drop < b_drop;
       return a.choice.float_share < b.choice.float_share;
     };
     std::vector<Trial>& trials = result_.trials;
     std::stable_sort(trials.begin(), trials.end(),
                      [](const Trial& a, const Trial& b) { return a.choice.layers < b.choice.layers; });
-    result_.best = static_cast<size_t>(std::min_element(trials.begin(), trials.end(), better) - trials.begin());
-    judge(trials[result_.best]);
-    result_.holds = holds(trials[result_.best]);
+    auto best = std::min_element(trials.begin(), trials.end(), better);
+    judge(*best);
+    if (!holds(*best)) {
+      const auto other = std::find_if(trials.begin(), trials.end(), [&](const Trial& t) { return holds(t); });
+      if (other != trials.end()) best = other;
+    }
+    result_.best = static_cast<size_t>(best - trials.begin());
+    result_.holds = holds(*best);
     return std::move(result_);
   }
 
   static double worst_drop(const Trial& trial) {
-    return trial.judged ? std::max(trial.search.drop(), trial.judged->drop()) : trial.search.drop();
+    return trial.judged ? std::max(likely_drop(trial.search), likely_drop(*trial.judged)) : likely_drop(trial.search);
   }
 
   const Graph& prepared_;

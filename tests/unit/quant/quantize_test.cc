@@ -5,13 +5,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <random>
 
 #include "cases.h"
 #include "graph/text.h"
 #include "interp/interpreter.h"
+#include "metrics/scores.h"
 #include "quant/bias.h"
 #include "quant/plan.h"
 #include "quant/validate.h"
+#include "tensor/compare.h"
 
 namespace dnn::quant {
 namespace {
@@ -296,12 +299,69 @@ TEST(Validate, CountsLabels) {
   EXPECT_EQ(v.same_label, 1);
   EXPECT_EQ(v.with_truth, 0);
   EXPECT_EQ(v.drop(), 50);
+  EXPECT_EQ(v.worst_drop(), 50);
   Validation truth = v;
   truth.with_truth = 100;
   truth.right = {.both = 80, .only_a = 6, .only_b = 2, .none = 12};
   EXPECT_EQ(truth.drop(), 4);
   EXPECT_LT(truth.interval().low, 4);
   EXPECT_GT(truth.interval().high, 4);
+}
+
+Tensor row(const std::vector<float>& scores) {
+  return Tensor::of<float>({1, static_cast<int64_t>(scores.size())}, scores);
+}
+
+TEST(Validate, NoiseCostsByTheProbabilitiesBefore) {
+  const Ranking near(row({0.45F, 0.40F, 0.15F})), clear(row({0.90F, 0.05F, 0.05F}));
+  EXPECT_EQ(near.label(), 0);
+  EXPECT_EQ(near.expected_loss(row({0.45F, 0.40F, 0.15F})), 0);
+  // Whether noise happens to change the label is nothing to it.
+  const double changed = near.expected_loss(row({0.40F, 0.45F, 0.15F})),
+               kept = near.expected_loss(row({0.50F, 0.35F, 0.15F}));
+  EXPECT_NEAR(changed, kept, 0.005);
+  EXPECT_GT(changed, 0.005);
+  EXPECT_LT(changed, 0.05);
+  EXPECT_LT(clear.expected_loss(row({0.88F, 0.06F, 0.06F})), 1e-6);
+  // Logits of the same probabilities, of any shape, and moved together.
+  const auto logits = [](double a, double b, double c, float by) {
+    return Tensor::of<float>({1, 3, 1, 1}, {static_cast<float>(std::log(a)) + by, static_cast<float>(std::log(b)) + by,
+                                            static_cast<float>(std::log(c)) + by});
+  };
+  EXPECT_NEAR(Ranking(logits(0.45, 0.40, 0.15, 0)).expected_loss(logits(0.40, 0.45, 0.15, 7)), changed, 1e-5);
+  EXPECT_EQ(near.expected_loss(row({std::nanf(""), std::nanf(""), std::nanf("")})), static_cast<double>(0.45F));
+  EXPECT_EQ(Ranking(Tensor::of<float>({2, 2}, {1, 2, 3, 4})).label(), -1);
+  EXPECT_EQ(Ranking(row({1, std::nanf(""), 2})).label(), 2);
+}
+
+// Normal noise on logits of a hundred classes: the loss that is estimated is the one that many draws have.
+TEST(Validate, ExpectedLossIsThatOfManyDraws) {
+  std::mt19937 engine(1);
+  std::normal_distribution<float> normal;
+  double estimated = 0, lost = 0;
+  constexpr int kDraws = 4000;
+  for (int n = 0; n < kDraws; ++n) {
+    std::vector<float> before(100), after(100);
+    for (size_t i = 0; i < before.size(); ++i) {
+      before[i] = 2 * normal(engine);
+      after[i] = before[i] + 0.2F * normal(engine);
+    }
+    estimated += Ranking(row(before)).expected_loss(row(after));
+    const std::vector<double> p = to_doubles(metrics::softmax(row(before)));
+    lost += p[static_cast<size_t>(top_label(row(before)))] - p[static_cast<size_t>(top_label(row(after)))];
+  }
+  EXPECT_GT(lost, 0);
+  EXPECT_NEAR(estimated / lost, 1, 0.3);
+}
+
+TEST(Validate, LuckIsNoGain) {
+  Validation v;
+  v.add(Ranking(row({0.5F, 0.4F, 0.1F})), row({0.5F, 0.4F, 0.1F}), 0, 0);
+  v.add(Ranking(row({0.5F, 0.4F, 0.1F})), row({0.4F, 0.5F, 0.1F}), 1, 0);
+  EXPECT_EQ(v.drop(), -50);
+  EXPECT_GT(v.expected_drop(), 0);
+  EXPECT_NEAR(v.expected_error(), v.expected_drop(), 1e-9);  // of x and 0
+  EXPECT_EQ(v.worst_drop(), v.expected_drop());
 }
 
 TEST(Quantize, NoSampleIsAnAnswer) {

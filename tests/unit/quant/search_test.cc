@@ -104,9 +104,9 @@ TEST(Search, LeavesOutThoseThatMakeAndReadTheRuinedValue) {
   }
 }
 
-SearchResult searched(const Case& c, double max_drop, double most_float) {
+SearchResult searched(const Case& c, double max_drop, double most_float, const std::vector<int64_t>& truths = {}) {
   const std::vector<Tensor> samples = random_samples({1, 4, 6, 6}, 60, 0, 7);
-  const auto open = [&] { return OpenedSamples{std::make_unique<Given>(samples), 0}; };
+  const auto open = [&] { return OpenedSamples{std::make_unique<Given>(samples, truths), 0}; };
   const Halves halves(open, false, c.bound, 3, c.o.calibrate);
   SearchOptions how;
   how.max_drop = max_drop;
@@ -128,6 +128,22 @@ TEST(Search, KeepsABoundThatAllIntegersDoNot) {
   EXPECT_LE(best.search.drop(), 10);
   ASSERT_TRUE(best.judged);
   EXPECT_LE(best.judged->drop(), 10);
+}
+
+TEST(Search, LuckDoesNotKeepABound) {
+  const Case c(kCoarse, {1, 4, 6, 6});
+  // As it happens the network on integers is always right, and the one before is not.
+  const Graph integers = bound_graph(insert_rounding(c.graph, c.rounding));
+  std::vector<int64_t> truths;
+  for (const Tensor& sample : random_samples({1, 4, 6, 6}, 60, 0, 7))
+    truths.push_back(top_label(interpret(integers, {sample})[0]));
+  const SearchResult result = searched(c, 0.05, 0.9, truths);
+  const Validation all = result.trials[0].all();
+  EXPECT_LT(all.drop(), -10);
+  EXPECT_GT(all.expected_drop(), 0.05);
+  EXPECT_TRUE(result.searched);
+  EXPECT_EQ(result.trials[result.best].choice.names, (std::vector<std::string>{"spread", "gather"}));
+  EXPECT_LT(result.trials[result.best].all().expected_drop(), all.expected_drop() / 5);
 }
 
 TEST(Search, GivesTheBestWhereTheBoundCannotBeKept) {
