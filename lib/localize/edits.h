@@ -18,8 +18,9 @@ struct CommonValue {
 };
 
 struct Edit {
-  // Quantised: a "scale", "zero point" or "axis" of a QuantizeLinear or DequantizeLinear, which has these numbers; or "integers", of
-  // which rows (of outputs) are quantised from the source's constant again. Constant: an input of a node, from the source's node. Attribute: one of a node. Layers: what makes a value, in place of the
+  // Quantised: a "scale", "zero point" or "axis" of a QuantizeLinear or DequantizeLinear, which has these numbers; "integers", of which
+  // rows (of outputs) are quantised from the source's constant again, with these numbers added; or the "order" of integers: of their
+  // axes, as of a constant, those that are then read from behind (numbers), and of rows. Constant: an input of a node, from the source's node. Attribute: one of a node. Layers: what makes a value, in place of the
   // nodes that made it. Preprocess: what the model says of its preprocessing. Classes: the order of the first output's classes. Skip:
   // what reads a value of the target reads another, which is in front of it, so that the nodes between are left out.
   enum class Kind : uint8_t { Constant, Attribute, Layers, Preprocess, Classes, Skip, Quantised };

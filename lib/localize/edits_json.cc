@@ -80,6 +80,12 @@ void read_layers_edit(const Json& json, Edit* edit) {
     edit->held.emplace_back(pair.at("source").get<std::string>(), pair.at("target").get<std::string>());
 }
 
+void read_perm(const Json& json, Edit* edit) {
+  if (!json.contains("perm")) return;
+  edit->perm = numbers_of<size_t>(json, "perm");
+  check_permutation(edit->perm, "perm");
+}
+
 void read_quantised_edit(const Json& json, Edit* edit) {
   edit->key = json.at("key").get<std::string>();
   edit->input = json.contains("input") ? static_cast<size_t>(natural(json.at("input"), "input")) : 0;
@@ -87,6 +93,7 @@ void read_quantised_edit(const Json& json, Edit* edit) {
   edit->numbers = real_numbers(json, "numbers");
   edit->divided = real_numbers(json, "divided");
   edit->multiplied = real_numbers(json, "multiplied");
+  read_perm(json, edit);
 }
 
 Edit edit_of(const Json& json) {
@@ -136,10 +143,7 @@ Edit edit_of(const Json& json) {
   const int64_t input = natural(json.at("input"), "input");
   if (input > 1 << 16) fail_malformed("'input' is ", input);
   edit.input = static_cast<size_t>(input);
-  if (json.contains("perm")) {
-    edit.perm = numbers_of<size_t>(json, "perm");
-    check_permutation(edit.perm, "perm");
-  }
+  read_perm(json, &edit);
   return edit;
 }
 
@@ -166,6 +170,7 @@ std::string edit_text(const Edit& edit) {
     case Edit::Kind::Classes: return cat("order of the first output's ", edit.classes.size(), " classes");
     case Edit::Kind::Skip: return cat("layers left out: what reads ", plain(edit.target), " reads ", plain(edit.key));
     case Edit::Kind::Quantised:
+      if (edit.key == "order") return cat("order of the integers of ", plain(edit.target));
       return edit.key == "integers" ? cat("integers: ", counted(edit.rows.size(), "row"), " of ", plain(edit.target),
                                           " quantised again from ", plain(edit.source), folded)
                                     : cat(edit.key, " of ", plain(edit.target), ": ",

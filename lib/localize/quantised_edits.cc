@@ -5,12 +5,13 @@
 #include <cmath>
 
 #include "base/printable.h"
+#include "localize/quantised_order.h"
 #include "localize/quantised_scaling.h"
 
 namespace dnn {
 namespace {
 
-const std::vector<const char*> kKeys = {"scale", "zero point", "axis", "integers"};
+const std::vector<const char*> kKeys = {"scale", "zero point", "axis", "integers", "order"};
 
 NodeId quantiser_of(const Graph& graph, const std::string& name) {
   const ValueId v = graph.find_value(name);
@@ -51,7 +52,7 @@ std::vector<double> source_numbers(const Edit& edit, const Graph& source, const 
     if ((!edit.divided.empty() && edit.divided.size() != ours->n) ||
         (!edit.multiplied.empty() && (ours->width * ours->n) % edit.multiplied.size() != 0))
       fail_unsupported("the factors of '", plain(edit.source), "' do not fit");
-    const std::vector<double> scales = element_scales(from, *ours, {edit.divided, edit.multiplied, {}});
+    const std::vector<double> scales = element_scales(from, *ours, {edit.divided, edit.multiplied, {}, {}});
     for (size_t place = 0; place < n; ++place) {
       numbers[theirs->elements[place]] = ours->numbers[place] * scales[place];
       (*rows)[theirs->elements[place]] = place / theirs->width;
@@ -68,15 +69,45 @@ std::vector<double> source_numbers(const Edit& edit, const Graph& source, const 
   return numbers;
 }
 
-void set_integers(const Edit& edit, const Graph& source, NodeId node, Graph& target) {
-  const Uses uses(target);
-  const ValueId made = target.node(node).output(0);
-  const std::vector<NodeId>& readers = uses.readers[made];
-  const auto held = readers.empty() ? std::nullopt : quantised_constant(target, uses, readers[0], edit.input);
+// Integers that a layer reads, as they lie.
+QuantisedConstant integers_of(const Edit& edit, const Uses& uses, NodeId node, const Graph& target) {
+  const std::vector<NodeId>& readers = uses.readers[target.node(node).output(0)];
+  auto held = readers.empty() ? std::nullopt : quantised_constant(target, uses, readers[0], edit.input);
   if (!held || held->dequantize != node || held->moved)
     fail_unsupported("'", plain(edit.target), "' is no constant of integers that a layer reads");
+  return std::move(*held);
+}
+
+void set_order(const Edit& edit, NodeId node, Graph& target) {
+  const Uses uses(target);
+  const QuantisedConstant held = integers_of(edit, uses, node, target);
+  const auto rows = weight_rows(target.node(held.reader), held.shape, held.numbers);
+  IntegerOrder order = {edit.perm, {}, edit.rows};
+  for (double axis : edit.numbers) order.reversed.push_back(static_cast<size_t>(axis));
+  bool fits = rows && (order.perm.empty() || order.perm.size() == held.shape.size()) &&
+              (order.rows.empty() || order.rows.size() == rows->n);
+  for (size_t i = 0; fits && i < order.perm.size(); ++i) fits = held.shape[order.perm[i]] == held.shape[i];
+  for (size_t row : order.rows) fits = fits && row < rows->n;
+  for (double axis : edit.numbers) fits = fits && axis >= 0 && axis < static_cast<double>(held.shape.size());
+  if (!fits) fail_unsupported("the integers of '", plain(edit.target), "' have no such order");
+  const std::vector<size_t> from = elements_in_order(order, held.shape, *rows);
+  const ValueId old = target.node(node).input(0);
+  const Tensor& before = *target.constant(old);
+  const std::vector<double> there = to_doubles(before);
+  std::vector<double> integers;
+  for (size_t at : from) integers.push_back(there[at]);
+  const std::string name = target.value(old).name;
+  set_constant(target, node, 0, convert(Tensor::of<double>(before.shape(), integers), before.dtype()), name);
+}
+
+void set_integers(const Edit& edit, const Graph& source, NodeId node, Graph& target) {
+  const Uses uses(target);
+  const QuantisedConstant held = integers_of(edit, uses, node, target);
   std::vector<size_t> rows;
-  const std::vector<double> wanted = source_numbers(edit, source, target.node(readers[0]), held->shape, &rows);
+  std::vector<double> wanted = source_numbers(edit, source, target.node(held.reader), held.shape, &rows);
+  if (!edit.numbers.empty() && edit.numbers.size() != wanted.size())
+    fail_unsupported(edit.numbers.size(), " numbers for ", wanted.size(), " of '", plain(edit.target), "'");
+  for (size_t i = 0; i < edit.numbers.size(); ++i) wanted[i] += edit.numbers[i];
   const ValueId old = target.node(node).input(0);
   const Tensor& before = *target.constant(old);
   const Tensor* zero = target.constant(target.node(node).input(2));
@@ -87,9 +118,9 @@ void set_integers(const Edit& edit, const Graph& source, NodeId node, Graph& tar
   const double low = sign ? -std::ldexp(1.0, bits - 1) + (bits == 8 ? 1 : 0) : 0,
                high = std::ldexp(1.0, sign ? bits - 1 : bits) - 1;
   for (size_t i = 0; i < integers.size(); ++i) {
-    if (std::find(edit.rows.begin(), edit.rows.end(), rows[i]) == edit.rows.end() || held->steps[i] == 0) continue;
-    const double z = zeros[zeros.size() > 1 ? held->groups[i] % zeros.size() : 0];
-    integers[i] = std::clamp(std::nearbyint(wanted[i] / held->steps[i]) + z, low, high);
+    if (std::find(edit.rows.begin(), edit.rows.end(), rows[i]) == edit.rows.end() || held.steps[i] == 0) continue;
+    const double z = zeros[zeros.size() > 1 ? held.groups[i] % zeros.size() : 0];
+    integers[i] = std::clamp(std::nearbyint(wanted[i] / held.steps[i]) + z, low, high);
   }
   const std::string name = target.value(old).name;
   set_constant(target, node, 0, convert(Tensor::of<double>(before.shape(), integers), before.dtype()), name);
@@ -108,6 +139,8 @@ void make_quantised_edit(const Edit& edit, const Graph& source, Graph& target) {
     target.node(node).attributes["axis"] = static_cast<int64_t>(edit.numbers[0]);
   } else if (edit.key == kKeys[3]) {
     set_integers(edit, source, node, target);
+  } else if (edit.key == kKeys[4]) {
+    set_order(edit, node, target);
   } else {
     fail_unsupported("a quantiser has no '", plain(edit.key), "'");
   }

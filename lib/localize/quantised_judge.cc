@@ -16,15 +16,17 @@
 namespace dnn {
 namespace {
 
-constexpr size_t kMostSome = 2048;  // elements of a sample that are kept
 constexpr double kAdaptiveShare = 0.5;
 // Tells what calibration saw of a channel beside what these inputs show: so many times it, and of a silent one so much of the others.
 constexpr double kOnOtherInputs = 4, kSilent = 0.1;
 constexpr double kMostChannels = 0.75;  // whose ranges tell of a value whose channels were scaled
 constexpr double kMoved =
     0.1;  // of a range: more than a quantiser leaves out on one side where there is room on the other
-constexpr double kErrsMore = 4;   // times what another zero point leaves
-constexpr double kOutlier = 1.6;  // of a range: no quantiser leaves so much out on inputs like those that it saw
+constexpr size_t kFewestProducts = 3;  // biases from which a scale is held to be its input's times its weights'
+constexpr double kLeastUsual = 0.5;    // of a range: less is none that was chosen for inputs like these
+constexpr double kCorrected = 0.5;     // of what rounding takes in the mean, in the biases of most layers
+constexpr double kErrsMore = 4;        // times what another zero point leaves
+constexpr double kOutlier = 1.6;       // of a range: no quantiser leaves so much out on inputs like those that it saw
 
 std::string first_made(const Graph& graph, NodeId id) {
   const ValueId v = graph.node(id).output(0);
@@ -36,6 +38,7 @@ struct Held : HeldRows {
   RowsJudged judged;
   bool weights_right = true, bias_right = true;
   std::vector<double> bias, source_bias, allowed;  // of quantised biases
+  std::vector<double> lost;  // by row: the mean of what rounding the weights takes from the sum; empty: not known
 };
 
 // Tells what of an activation's range the source uses. The least range that matters behind an activation that cuts it off is what is left.
@@ -178,8 +181,10 @@ class LayerJudge : public Ground {
  protected:
   void judge_layers() {
     read_layers();
+    count_products();
     for (Held& held : layers_) judge_weights(&held);
     for (Held& held : layers_) judge_bias(&held);
+    correct_biases();
   }
 
  private:
@@ -236,13 +241,15 @@ class LayerJudge : public Ground {
     if (held->weights_right) return;
     QuantisedFault fault = fault_of(*held, held->weights.dequantize);
     fault.times = held->judged.times;
-    const WeightDiagnosis found = diagnose_weights(held->ours, held->theirs, held->weights, held->judged,
-                                                   target_.node(held->weights.dequantize), target_, errors_of(*held));
+    const WeightDiagnosis found = diagnose_weights(
+        *held, {held->judged, verdict_.adaptive, element_errors_of(*held), scales_by_bias(*held)}, target_);
     fault.what = found.what;
     fault.fix = found.fix;
     Edit edit = edit_of(*held, held->weights.dequantize, 1, found.key);
     edit.numbers = found.numbers;
-    edit.rows = found.rows;
+    edit.rows = found.key == std::string("order") ? found.order.rows : found.rows;
+    edit.perm = found.order.perm;
+    if (edit.key == "order") edit.numbers.assign(found.order.reversed.begin(), found.order.reversed.end());
     if (!held->weights.moved || edit.key != "integers") fault.edits.push_back(std::move(edit));
     verdict_.faults.push_back(std::move(fault));
   }
@@ -253,22 +260,104 @@ class LayerJudge : public Ground {
     return scales == of_.scaled.layers.end() ? none : scales->second.errors;
   }
 
-  // Tells what a quantiser may take from or add to a bias to make up for the layer's own mean error.
-  double made_up(const Held& held, size_t row, const SourceRange& input, double input_step, bool by_steps) const {
+  std::vector<double> element_errors_of(const Held& held) const {
+    const auto scales = of_.scaled.layers.find(held.layer->source);
+    return scales == of_.scaled.layers.end()
+               ? std::vector<double>()
+               : element_errors(source_.node(held.layer->source), held.ours, scales->second);
+  }
+  // By row: the scale of weights that the integer bias was made for, where this network's biases have the scales of such products.
+  std::vector<double> scales_by_bias(const Held& held) const {
+    std::vector<double> scales = bias_over_input(held);
+    const size_t n_others = n_biases_ - (scales.empty() ? 0 : 1),
+                 n_held = n_products_ - (is_product(held, scales) ? 1 : 0);
+    return n_held * 2 >= n_others ? scales : std::vector<double>();
+  }
+  std::vector<double> bias_over_input(const Held& held) const {
+    const auto scale = input_scale(held.layer->target);
+    const Node& node = target_.node(held.layer->target);
+    const auto bias = scale && node.op != "MatMul" && node.input(2) != kNoValue
+                          ? quantised_constant(target_, uses_, held.layer->target, 2)
+                          : std::nullopt;
+    if (!bias || bias->steps.size() != held.theirs.n || !(scale->scale > 0)) return {};
+    std::vector<double> scales = bias->steps;
+    for (double& s : scales) s /= scale->scale;
+    return scales;
+  }
+  static bool is_product(const Held& held, const std::vector<double>& scales) {
+    bool all = !scales.empty();
+    for (size_t c = 0; c < scales.size(); ++c)
+      all = all &&
+            std::abs(held.weights.steps[held.theirs.elements[c * held.theirs.width]] / scales[c] - 1) <= kSameScale;
+    return all;
+  }
+  void count_products() {
+    for (const Held& held : layers_) {
+      const std::vector<double> scales = bias_over_input(held);
+      n_biases_ += scales.empty() ? 0 : 1;
+      n_products_ += is_product(held, scales) ? 1 : 0;
+    }
+  }
+
+  // The channel of a layer's input that a number of a row multiplies.
+  size_t channel_of(const Held& held, size_t row, size_t i) const {
     const Node& layer = target_.node(held.layer->target);
     const bool conv = is_convolution(layer) && held.weights.shape.size() > 2;
     const size_t taps = conv ? held.ours.width / static_cast<size_t>(std::max<int64_t>(1, held.weights.shape[1])) : 1;
     const size_t groups = conv ? static_cast<size_t>(int_attribute(layer, "group")) : 1;
-    const size_t in_group = held.ours.width / std::max<size_t>(1, taps),
-                 first = row / std::max<size_t>(1, held.ours.n / groups) * in_group;
+    const size_t in_group = held.ours.width / std::max<size_t>(1, taps);
+    return row / std::max<size_t>(1, held.ours.n / groups) * in_group + i / taps;
+  }
+
+  // Tells what a quantiser may take from or add to a bias to make up for the layer's own mean error.
+  double made_up(const Held& held, size_t row, const SourceRange& input, double input_step, bool by_steps) const {
     double error = 0, sum = 0;
     for (size_t i = 0; i < held.ours.width; ++i) {
       const double step = held.weights.steps[held.theirs.elements[row * held.ours.width + i]];
       const double apart = by_steps ? step / 2 : std::abs(held.theirs.at(row, i) - held.ours.at(row, i));
-      error += apart * (input.mean_abs(first + i / taps) + kSilent * input.mean_abs(-1));
+      error += apart * (input.mean_abs(channel_of(held, row, i)) + kSilent * input.mean_abs(-1));
       sum += held.ours.at(row, i);
     }
     return kOnOtherInputs * error + std::abs(sum) * input_step / 2;
+  }
+
+  // By row: the mean of what the integers take from the source's sum.
+  std::vector<double> lost_by_rounding(const Held& held, const SourceRange& input) const {
+    std::vector<double> lost(held.ours.n, 0);
+    for (size_t row = 0; row < held.ours.n; ++row) {
+      for (size_t i = 0; i < held.ours.width; ++i) {
+        const auto mean = input.mean(channel_of(held, row, i));
+        if (!mean) return {};
+        lost[row] += (held.ours.at(row, i) - held.theirs.at(row, i)) * *mean;
+      }
+    }
+    return lost;
+  }
+
+  // Quantisers may let a bias make up for what rounding its layer's weights takes in the mean. Where this network's do, a bias that is made
+  // anew has to.
+  void correct_biases() {
+    std::vector<double> shares;
+    for (const Held& held : layers_) {
+      if (!held.weights_right || !held.bias_right || held.lost.empty()) continue;
+      double product = 0, squares = 0;
+      for (size_t c = 0; c < held.lost.size(); ++c) {
+        product += (held.bias[c] - held.source_bias[c]) * held.lost[c];
+        squares += held.lost[c] * held.lost[c];
+      }
+      if (squares > 0) shares.push_back(product / squares);
+    }
+    if (shares.empty()) return;
+    std::sort(shares.begin(), shares.end());
+    if (shares[shares.size() / 2] < kCorrected) return;
+    for (QuantisedFault& fault : verdict_.faults) {
+      const auto held = std::find_if(layers_.begin(), layers_.end(),
+                                     [&](const Held& h) { return h.layer->target == fault.layer && h.weights_right; });
+      if (held == layers_.end()) continue;
+      for (Edit& edit : fault.edits) {
+        if (edit.key == "integers" && edit.input == 2) edit.numbers = held->lost;
+      }
+    }
   }
 
   // How far a bias may be off, by channel.
@@ -365,6 +454,7 @@ class LayerJudge : public Ground {
     held->bias = theirs;
     held->source_bias = ours;
     held->allowed = allowed;
+    held->lost = lost_by_rounding(*held, *input);
     if (found.what.empty()) return;
     held->bias_right = verdict_.biases[held->layer->target] = false;
     QuantisedFault fault = fault_of(*held, at);
@@ -374,6 +464,9 @@ class LayerJudge : public Ground {
     if (std::optional<Edit> edit = bias_edit(*held, at, found, quantised)) fault.edits.push_back(std::move(*edit));
     verdict_.faults.push_back(std::move(fault));
   }
+
+ protected:
+  size_t n_biases_ = 0, n_products_ = 0;  // integer biases, and those whose scales are their input's times the weights'
 };
 
 // Ranges of activations, beside each other.
@@ -433,7 +526,8 @@ class RangeJudge : public LayerJudge {
         report_zero_point(used, symmetric);
       } else if (used.beyond() > usual * 1.25) {
         report_scale(used, "less than the source has there");
-      } else if (used.beyond() < 0.3 && used.high > used.low && used.beyond() * 2 < least_used(i)) {
+      } else if (used.of_all < 0.3 && used.of_all > 0 && used.of_all * 2 < least_used(i)) {
+        // A range has to hold what is largest in any channel.
         report_scale(used, "far more than the source has there");
       }
     }
@@ -453,9 +547,20 @@ class RangeJudge : public LayerJudge {
   double least_used(size_t but) const {
     double least = 1;
     for (size_t j = 0; j < used_.size(); ++j) {
-      if (j != but && !used_[j].bounded && !used_[j].shared) least = std::min(least, used_[j].beyond());
+      if (j != but && !used_[j].bounded && !used_[j].shared) least = std::min(least, used_[j].of_all);
     }
     return least;
+  }
+  // How far the source goes in the network's other ranges, of the range: what their quantiser leaves beyond inputs like these, or cuts off.
+  double usually_used(const Used& but) const {
+    std::vector<double> parts;
+    for (const Used& used : used_) {
+      if (&used != &but && !used.bounded && used.of_all > kLeastUsual && used.of_all < kOutlier)
+        parts.push_back(used.of_all);
+    }
+    if (parts.empty()) return 1;
+    std::sort(parts.begin(), parts.end());
+    return parts[parts.size() / 2];
   }
 
   QuantisedFault range_fault(const Used& used, const std::string& what) const {
@@ -478,8 +583,8 @@ class RangeJudge : public LayerJudge {
 
   void report_scale(const Used& used, const char* how) {
     QuantisedFault fault = range_fault(used, cat("the range is ", how));
-    const double scale = used.own.scale * std::max(used.beyond(), 1e-6);
-    fault.times = std::max(2.0, used.beyond() > 1 ? 4 * used.beyond() : 1 / used.beyond());
+    const double scale = used.own.scale * std::max(used.of_all / usually_used(used), 1e-6);
+    fault.times = std::max(2.0, used.beyond() > 1 ? 4 * used.beyond() : 1 / used.of_all);
     fault.edits.push_back(scale_edit(used.quantizer, "scale", scale));
     for (NodeId reader : used.readers) fault.edits.push_back(scale_edit(reader, "scale", scale));
     verdict_.ranges.push_back(std::move(fault));
@@ -529,8 +634,18 @@ class PairJudge : public RangeJudge {
     return found;
   }
 
+  // A bias whose numbers are too small to tell its scale by: where all others have the product for a scale, so has this one, and what is
+  // wrong is its input's, if the source's numbers say so too.
+  bool tells_by_others(const QuantisedScale& own, double scale, const SourceRange* range) const {
+    if (n_products_ + 1 < std::max<size_t>(n_biases_, kFewestProducts) || range == nullptr) return false;
+    QuantisedScale other = own;
+    other.scale = scale;
+    return range_error(own, *range, range->low, range->high) >
+           kErrsMore * range_error(other, *range, range->low, range->high);
+  }
+
   // The scale that biases behind an activation were made for: bias over weights, where both are right.
-  std::optional<double> witnessed_scale(const std::vector<NodeId>& readers) const {
+  std::optional<double> witnessed_scale(const std::vector<NodeId>& readers, const SourceRange* range) const {
     std::vector<double> seen;
     for (const Held& held : layers_) {
       if (!held.weights_right || !held.bias_right) continue;
@@ -538,7 +653,8 @@ class PairJudge : public RangeJudge {
       if (std::find(readers.begin(), readers.end(), maker) == readers.end()) continue;
       const auto ratio = bias_ratio(held);
       const auto scale = input_scale(held.layer->target);
-      if (ratio && scale && tells(held, scale->scale / *ratio)) seen.push_back(*ratio);
+      if (ratio && scale && (tells(held, scale->scale / *ratio) || tells_by_others(*scale, *ratio, range)))
+        seen.push_back(*ratio);
     }
     if (seen.empty()) return std::nullopt;
     const auto [low, high] = std::minmax_element(seen.begin(), seen.end());
@@ -551,7 +667,7 @@ class PairJudge : public RangeJudge {
     ++verdict_.n_activations;
     const std::vector<NodeId> readers = dequantisers(id);
     const SourceRange* range = range_of(node.output(0));
-    const std::optional<double> witness = witnessed_scale(readers);
+    const std::optional<double> witness = witnessed_scale(readers, range);
     // Who does not agree with the others: a dequantiser with the quantiser, or the quantiser with what the rest says.
     std::vector<NodeId> apart;
     for (NodeId reader : readers) {
@@ -674,49 +790,6 @@ class PairJudge : public RangeJudge {
 };
 
 }  // namespace
-
-void SourceRange::add(const Tensor& tensor) {
-  if (!is_float(tensor.dtype()) && !is_integer(tensor.dtype())) return;
-  const std::vector<double> numbers = to_doubles(tensor);
-  if (numbers.empty()) return;
-  const bool image = tensor.rank() > 2;
-  const size_t channels = tensor.rank() == 0 ? 1 : tensor.dim(image ? 1 : tensor.rank() - 1);
-  const size_t stride = image ? static_cast<size_t>(row_major_strides(tensor.shape())[1]) : 1;
-  if (sums_.size() != channels) {
-    sums_.assign(channels, 0);
-    lows_.assign(channels, numbers[0]);
-    highs_.assign(channels, numbers[0]);
-    n_ = 0;
-  }
-  const size_t step = std::max<size_t>(1, numbers.size() / kMostSome);
-  for (size_t i = 0; i < numbers.size(); ++i) {
-    if (!std::isfinite(numbers[i])) continue;
-    low = some.empty() ? numbers[i] : std::min(low, numbers[i]);
-    high = some.empty() ? numbers[i] : std::max(high, numbers[i]);
-    const size_t channel = i / stride % channels;
-    sums_[channel] += std::abs(numbers[i]);
-    lows_[channel] = std::min(lows_[channel], numbers[i]);
-    highs_[channel] = std::max(highs_[channel], numbers[i]);
-    if (i % step == 0 || some.empty()) some.push_back(static_cast<float>(numbers[i]));
-  }
-  const size_t positions = numbers.size() / channels;
-  n_ += static_cast<double>(positions);
-}
-
-std::pair<double, double> SourceRange::of_channels(double share) const {
-  if (lows_.empty()) return {low, high};
-  std::vector<double> lows = lows_, highs = highs_;
-  std::sort(lows.rbegin(), lows.rend());
-  std::sort(highs.begin(), highs.end());
-  const size_t last = share * static_cast<double>(lows.size() - 1);
-  return {lows[last], highs[last]};
-}
-
-double SourceRange::mean_abs(size_t channel) const {
-  if (n_ == 0 || sums_.empty()) return 0;
-  if (channel < sums_.size()) return sums_[channel] / n_;
-  return std::accumulate(sums_.begin(), sums_.end(), 0.0) / n_ / static_cast<double>(sums_.size());
-}
 
 QuantisedVerdict judge_quantised(const QuantisedSource& source, const Graph& target, const SourceRanges& ranges) {
   return PairJudge(source, target, ranges).run();

@@ -12,24 +12,9 @@
 #include "localize/edits.h"
 #include "localize/quantised_layers.h"
 #include "localize/quantised_scaling.h"
+#include "localize/source_range.h"
 
 namespace dnn {
-
-// Tells what the source has at a value, over the samples.
-struct SourceRange {
-  double low = 0, high = 0;
-  std::vector<float> some;  // elements, evenly spread
-  void add(const Tensor& tensor);
-  // The mean magnitude of a channel (axis 1 of images, else the last), or of all where there are not so many.
-  double mean_abs(size_t channel) const;
-  // The range that this share of the channels stay in, to either side.
-  std::pair<double, double> of_channels(double share) const;
-
- private:
-  std::vector<double> sums_, lows_, highs_;  // by channel
-  double n_ = 0;                             // elements of a channel
-};
-using SourceRanges = std::map<std::string, SourceRange, std::less<>>;
 
 struct QuantisedFault {
   NodeId node = -1;            // of the target, which holds what is wrong

@@ -32,6 +32,8 @@ FindingSide side_with(const Graph& graph, const std::vector<NodeId>& nodes) {
   return side;
 }
 
+constexpr size_t kMostMended = 4;  // faults, worst first, that are mended to see what they leave
+
 bool is_quantiser(const Node& node) { return node.op == "QuantizeLinear" || node.op == "DequantizeLinear"; }
 
 bool is_product_of_constants(const Graph& graph, const Node& node) {
@@ -93,7 +95,28 @@ bool QuantisedPair::is_one(const Graph& source, const Graph& target) {
 QuantisedPair::QuantisedPair(const Graph& source, const Graph& target, const Measure& measure)
     : source_(quantised_source(source, target)), written_(target) {
   verdict_ = judge_quantised(source_, written_, measure(instead()));
+  judge_behind_each(source, measure);
   undone_ = float_of(source_, written_, verdict_);
+}
+
+void QuantisedPair::judge_behind_each(const Graph& source, const Measure& measure) {
+  if (source_.scaled.values.empty() || verdict_.faults.size() < 2) return;
+  const std::vector<QuantisedFault> faults = verdict_.faults;
+  EditSource from(source);
+  size_t n_tried = 0;
+  for (const QuantisedFault& fault : faults) {
+    if (fault.layer < 0 || fault.edits.empty() || ++n_tried > kMostMended) continue;
+    Graph mended = written_;
+    apply_edits(fault.edits, from, mended);
+    infer_types(mended);
+    QuantisedPair left(quantised_source(source, mended), mended);
+    left.verdict_ = judge_quantised(left.source_, mended, measure(left.instead()));
+    if (left.verdict_.faults.size() + 1 >= verdict_.faults.size()) continue;
+    source_ = std::move(left.source_);
+    verdict_ = std::move(left.verdict_);
+    verdict_.faults.insert(verdict_.faults.begin(), fault);
+    for (const Edit& edit : fault.edits) (edit.input == 2 ? verdict_.biases : verdict_.weights)[fault.layer] = false;
+  }
 }
 
 Finding QuantisedPair::finding_of(size_t i) const {

@@ -56,6 +56,9 @@ class QuantisedPair {
   QuantisationReport report() const;
 
  private:
+  QuantisedPair(QuantisedSource source, Graph written) : source_(std::move(source)), written_(std::move(written)) {}
+  // One fault may have misled what was told of the others' layers. Where mending it leaves fewer, those are the faults.
+  void judge_behind_each(const Graph& source, const Measure& measure);
   Finding finding_of(size_t fault) const;
 
   QuantisedSource source_;

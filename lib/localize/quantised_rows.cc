@@ -11,26 +11,16 @@
 namespace dnn {
 namespace {
 
-constexpr double kHalf = 0.502;     // of a step: rounding to nearest, scales and weights rounded to float32
-constexpr double kFolded = 4e-6;    // of a row's largest weight: a batch norm that was folded in float32
 constexpr double kMostClipped = 2;  // of the last number that there is: what a quantiser of weights leaves out
 constexpr double kOtherFactor = 0.01;
+constexpr double kStepsOfLost = 4;   // a bias that was no rounding to 0
+constexpr size_t kFewestLost = 3;    // of which no chance has made 0
+constexpr double kLastDigit = 1e-6;  // by which a quotient of float32 may be off
+constexpr double kLeastTimes = 1.0 + 1e-9;
 constexpr double kNearer = 0.7;      // of squares of what a bias's numbers are off by, with other scales
 constexpr double kPerOctave = 1000;  // times what quantising explains: an exact relation that does not hold
 
-double largest_weight(const WeightRows& rows, size_t row) {
-  double largest = 0;
-  for (size_t i = 0; i < rows.width; ++i) largest = std::max(largest, std::abs(rows.at(row, i)));
-  return largest;
-}
-
 size_t element_at(const WeightRows& rows, size_t row, size_t i) { return rows.elements[row * rows.width + i]; }
-
-// Tells whether an integer at an end may stand for a weight that is beyond.
-bool clipped(const QuantisedConstant& weights, size_t at, double ours, double theirs) {
-  return weights.at_end[at] && ours * theirs > 0 && std::abs(ours) >= std::abs(theirs) &&
-         std::abs(ours) <= kMostClipped * std::abs(theirs);
-}
 
 // The rows that share a scale.
 using Group = std::vector<size_t>;
@@ -43,20 +33,17 @@ struct Fit {
 
 class Diagnosis {
  public:
-  Diagnosis(const WeightRows& ours, const WeightRows& theirs, const QuantisedConstant& weights,
-            const RowsJudged& judged, const Node& dequantize, const Graph& target,
-            const std::vector<double>& row_errors)
-      : ours_(ours),
-        theirs_(theirs),
-        weights_(weights),
-        judged_(judged),
-        node_(dequantize),
-        graph_(target),
-        row_errors_(row_errors) {
-    const std::vector<double> scales = to_doubles(*graph_.constant(node_.input(1)));
-    scales_ = scales;
-    wrong_.assign(ours.n, false);
-    for (size_t row : judged.wrong) wrong_[row] = true;
+  Diagnosis(const HeldRows& held, const RowsEvidence& evidence, const Graph& target)
+      : held_(held),
+        ours_(held.ours),
+        theirs_(held.theirs),
+        weights_(held.weights),
+        evidence_(evidence),
+        node_(target.node(held.weights.dequantize)),
+        graph_(target) {
+    scales_ = to_doubles(*graph_.constant(node_.input(1)));
+    wrong_.assign(ours_.n, false);
+    for (size_t row : evidence.judged.wrong) wrong_[row] = true;
   }
 
   WeightDiagnosis run() {
@@ -104,7 +91,7 @@ class Diagnosis {
     if (squares == 0 || product == 0) return best;
     best.scale = product / squares;
     // Half a step, and what the estimate may be off by at the largest integers.
-    best.fits = best.scale > 0 && stands_for(rows, best.scale, kHalf + 127 / std::sqrt(squares), from);
+    best.fits = best.scale > 0 && stands_for(rows, best.scale, kHalfStep + 127 / std::sqrt(squares), from);
     return best;
   }
   bool stands_for(const Group& rows, double scale, double steps, const std::function<size_t(size_t)>& from) const {
@@ -112,7 +99,7 @@ class Diagnosis {
       const size_t source = from ? from(row) : row;
       for (size_t i = 0; i < theirs_.width; ++i) {
         const double w = ours_.at(source, i), t = integer(row, i) * scale;
-        if (std::abs(t - w) <= steps * scale + slack(source, w) || clipped(weights_, element_at(theirs_, row, i), w, t))
+        if (std::abs(t - w) <= steps * scale + slack(source, i) || clipped(weights_, element_at(theirs_, row, i), w, t))
           continue;
         return false;
       }
@@ -121,8 +108,9 @@ class Diagnosis {
   }
 
   // The source's number may be off: it was folded in float32, and scaled by a factor that is not known to the last digit.
-  double slack(size_t row, double w) const {
-    return kFolded * largest_weight(ours_, row) + (row < row_errors_.size() ? row_errors_[row] * std::abs(w) : 0);
+  double slack(size_t row, size_t i) const {
+    const double error = evidence_.errors.empty() ? 0 : evidence_.errors[row * ours_.width + i];
+    return kFoldedError * largest_weight(ours_, row) + error * std::abs(ours_.at(row, i));
   }
 
   // A scale that a quantiser would have computed from the largest weight, where its integers are these; else the estimate.
@@ -134,12 +122,47 @@ class Diagnosis {
       bool all = scale > 0;
       for (size_t row : rows) {
         for (size_t i = 0; i < theirs_.width && all; ++i)
-          all = std::abs(ours_.at(row, i) / scale - integer(row, i)) <= kHalf ||
+          all = std::abs(ours_.at(row, i) / scale - integer(row, i)) <= kHalfStep ||
                 clipped(weights_, element_at(theirs_, row, i), ours_.at(row, i), integer(row, i) * scale);
       }
       if (all && std::abs(scale / estimate - 1) < 0.02) return scale;
     }
     return estimate;
+  }
+
+  bool is_wrong(const Group& rows) const {
+    return std::any_of(rows.begin(), rows.end(), [&](size_t row) { return wrong_[row]; });
+  }
+  // The scale that a group's biases were made for.
+  std::optional<double> scale_of_bias(const Group& rows) const {
+    if (evidence_.scales.empty() || rows.empty()) return std::nullopt;
+    const double scale = evidence_.scales[rows[0]];
+    const bool same = std::all_of(rows.begin(), rows.end(), [&](size_t row) {
+      return std::abs(evidence_.scales[row] / scale - 1) <= kSameScale;
+    });
+    return same ? std::optional(scale) : std::nullopt;
+  }
+  // By those that biases were made for, most of the groups that are wrong are right.
+  bool biases_give_scales(const std::vector<Group>& all) const {
+    size_t n_wrong = 0, n_given = 0;
+    for (const Group& group : all) {
+      if (!is_wrong(group)) continue;
+      ++n_wrong;
+      const auto given = scale_of_bias(group);
+      n_given += given && stands_for(group, *given, kHalfStep, {}) ? 1 : 0;
+    }
+    return n_given * 2 > n_wrong;
+  }
+  // Where biases were made for the scales that are there, or the largest weight gives each of them, the integers are not right.
+  bool scales_are_right(const std::vector<Group>& all) const {
+    size_t n_wrong = 0, n_right = 0;
+    for (size_t g = 0; g < all.size(); ++g) {
+      if (!is_wrong(all[g])) continue;
+      ++n_wrong;
+      const auto given = scale_of_bias(all[g]);
+      n_right += (given ? std::abs(*given / scales_[g] - 1) <= kSameScale : natural(all[g], scales_[g])) ? 1 : 0;
+    }
+    return n_right == n_wrong;
   }
 
   bool natural(const Group& rows, double scale) const {
@@ -153,19 +176,15 @@ class Diagnosis {
     std::vector<size_t> changed;
     double low = 0, high = 0;
     const std::vector<Group> all = groups();
-    // Where the largest weight gives each scale, the scales are right, and the integers are not.
-    size_t n_wrong = 0, n_natural = 0;
+    if (scales_are_right(all)) return false;
+    const bool by_biases = biases_give_scales(all);
     for (size_t g = 0; g < all.size(); ++g) {
-      if (std::none_of(all[g].begin(), all[g].end(), [&](size_t row) { return wrong_[row]; })) continue;
-      ++n_wrong;
-      n_natural += natural(all[g], scales_[g]) ? 1 : 0;
-    }
-    if (n_natural == n_wrong) return false;
-    for (size_t g = 0; g < all.size(); ++g) {
-      if (std::none_of(all[g].begin(), all[g].end(), [&](size_t row) { return wrong_[row]; })) continue;
-      const Fit best = fit(all[g]);
+      const auto given = by_biases ? scale_of_bias(all[g]) : std::nullopt;
+      if (given && std::abs(*given / scales_[g] - 1) > kLastDigit) right[g] = *given;
+      if (given ? std::abs(*given / scales_[g] - 1) <= kSameScale : !is_wrong(all[g])) continue;
+      const Fit best = given ? Fit{*given, true} : fit(all[g]);
       if (!best.fits) return false;
-      right[g] = exact_scale(all[g], best.scale);
+      if (!given) right[g] = exact_scale(all[g], best.scale);
       const double factor = scales_[g] / right[g];
       low = changed.empty() ? factor : std::min(low, factor);
       high = std::max(high, factor);
@@ -199,7 +218,7 @@ class Diagnosis {
     double moved = 0;
     size_t changed = 0;
     for (size_t g = 0; g < all.size(); ++g) {
-      if (std::none_of(all[g].begin(), all[g].end(), [&](size_t row) { return wrong_[row]; })) continue;
+      if (!is_wrong(all[g])) continue;
       double sum = 0, n = 0;
       for (size_t row : all[g]) {
         for (size_t i = 0; i < ours_.width; ++i) sum += theirs_.at(row, i) - ours_.at(row, i);
@@ -210,7 +229,7 @@ class Diagnosis {
       for (size_t row : all[g]) {
         for (size_t i = 0; i < ours_.width; ++i) {
           const double d = theirs_.at(row, i) - steps * scales_[g] - ours_.at(row, i);
-          if (std::abs(d) > kHalf * scales_[g] + kFolded * largest_weight(ours_, row)) return false;
+          if (std::abs(d) > kHalfStep * scales_[g] + slack(row, i)) return false;
         }
       }
       right[g] += steps;
@@ -242,7 +261,7 @@ class Diagnosis {
         for (size_t i = 0; i < theirs_.width && all; ++i) {
           const size_t at = element_at(theirs_, row, i);
           const double scale = scales_[at / stride % scales_.size()], w = ours_.at(row, i), t = integer(row, i) * scale;
-          all = std::abs(t - w) <= kHalf * scale + slack(row, w) || clipped(weights_, at, w, t);
+          all = std::abs(t - w) <= kHalfStep * scale + slack(row, i) || clipped(weights_, at, w, t);
         }
       }
       if (!all) continue;
@@ -255,14 +274,21 @@ class Diagnosis {
     return false;
   }
 
+  // Integers may change places.
+  bool same_zero_points() const {
+    const Tensor* zero = graph_.constant(node_.input(2));
+    const std::vector<double> zeros = zero == nullptr ? std::vector<double>{0} : to_doubles(*zero);
+    return std::all_of(zeros.begin(), zeros.end(), [&](double z) { return z == zeros[0]; });
+  }
+
   void by_rows() {
-    found_.rows = judged_.wrong;
+    found_.rows = evidence_.judged.wrong;
     found_.fix = "quantise the source's weights again, with the scales that are there";
-    const size_t n = judged_.wrong.size();
-    const std::string which = n == 1 ? cat("row ", judged_.wrong[0]) : cat(n, " of ", theirs_.n, " rows");
+    const size_t n = evidence_.judged.wrong.size();
+    const std::string which = n == 1 ? cat("row ", evidence_.judged.wrong[0]) : cat(n, " of ", theirs_.n, " rows");
     // Rows that other rows' weights stand for.
     size_t swapped = 0, of_another = 0;
-    for (size_t row : judged_.wrong) {
+    for (size_t row : evidence_.judged.wrong) {
       for (size_t other = 0; other < ours_.n && ours_.n <= 4096; ++other) {
         if (other == row || !fit({row}, [&](size_t) { return other; }).fits) continue;
         ++swapped;
@@ -272,22 +298,28 @@ class Diagnosis {
     }
     size_t off = 0, elements = 0;
     double steps = 0;
-    for (size_t row : judged_.wrong) {
+    for (size_t row : evidence_.judged.wrong) {
       for (size_t i = 0; i < theirs_.width; ++i) {
         const double step = weights_.steps[element_at(theirs_, row, i)];
         const double d = std::abs(theirs_.at(row, i) - ours_.at(row, i)) / (step == 0 ? 1 : step);
         ++elements;
-        if (d <= kHalf) continue;
+        if (d <= kHalfStep) continue;
         ++off;
         steps = std::max(steps, d);
       }
     }
-    const std::string relation = n * 10 >= theirs_.n * 9 ? relation_of_all() : "";
-    if (!relation.empty()) {
-      found_.what = cat("weights ", relation);
+    const auto order = order_of(held_, evidence_.judged.wrong, evidence_.errors, evidence_.adaptive);
+    if (order && !weights_.moved && same_zero_points()) {
+      found_.key = "order";
+      found_.order = *order;
+      found_.fix = "put the integers that are there in the source's order";
+    }
+    if (order && order->rows.empty()) {
+      found_.what = cat("weights ", order->text());
     } else if (swapped == n && ours_.width > 1) {
-      found_.what = n == 1 ? cat("weights: row ", judged_.wrong[0], " holds what is row ", of_another, " of the source")
-                           : cat("weights: ", n, " rows in another order");
+      found_.what =
+          n == 1 ? cat("weights: row ", evidence_.judged.wrong[0], " holds what is row ", of_another, " of the source")
+                 : cat("weights: ", n, " rows in another order");
     } else if (steps <= 1.01) {
       found_.what = cat("weights: ", which, " rounded otherwise than to nearest, ", off, " of ", elements,
                         " integers by one step");
@@ -297,57 +329,66 @@ class Diagnosis {
     }
   }
 
-  std::string relation_of_all() const {
-    std::vector<double> wanted(weights_.numbers.size());
-    double step = 0;
-    for (size_t place = 0; place < ours_.numbers.size(); ++place)
-      wanted[theirs_.elements[place]] = ours_.numbers[place];
-    for (double s : weights_.steps) step = std::max(step, s);
-    const std::string relation = parameter_relation(Tensor::of<double>(weights_.shape, wanted),
-                                                    Tensor::of<double>(weights_.shape, weights_.numbers),
-                                                    {.atol = step * kHalf, .rtol = kFolded});
-    return relation == "different" ? "" : relation;
-  }
-
+  const HeldRows& held_;
   const WeightRows &ours_, &theirs_;
   const QuantisedConstant& weights_;
-  const RowsJudged& judged_;
+  const RowsEvidence& evidence_;
   const Node& node_;
   const Graph& graph_;
-  const std::vector<double>& row_errors_;
   std::vector<double> scales_;
   std::vector<bool> wrong_;
   WeightDiagnosis found_;
 };
 
+// A bias that is 0 everywhere, which nothing that it makes up for has it be.
+bool is_lost(const std::vector<double>& ours, const std::vector<double>& theirs, const std::vector<double>& steps) {
+  size_t n = 0;
+  double largest = 0;
+  for (double b : ours) largest = std::max(largest, std::abs(b));
+  for (size_t c = 0; c < ours.size(); ++c) {
+    if (theirs[c] != 0) return false;
+    n += std::abs(ours[c]) > kStepsOfLost * steps[c] + kOtherFactor * largest ? 1 : 0;
+  }
+  return n >= kFewestLost;
+}
+
 }  // namespace
+
+double largest_weight(const WeightRows& rows, size_t row) {
+  double largest = 0;
+  for (size_t i = 0; i < rows.width; ++i) largest = std::max(largest, std::abs(rows.at(row, i)));
+  return largest;
+}
+
+bool clipped(const QuantisedConstant& weights, size_t at, double ours, double theirs) {
+  return weights.at_end[at] && ours * theirs > 0 && std::abs(ours) >= std::abs(theirs) &&
+         std::abs(ours) <= kMostClipped * std::abs(theirs);
+}
 
 RowsJudged judge_rows(const WeightRows& ours, const WeightRows& theirs, const QuantisedConstant& weights,
                       bool adaptive) {
   RowsJudged judged;
   for (size_t row = 0; row < ours.n; ++row) {
-    const double slack = kFolded * largest_weight(ours, row);
+    const double slack = kFoldedError * largest_weight(ours, row);
     double worst = 0, in_steps = 0;
     for (size_t i = 0; i < ours.width; ++i) {
       const size_t at = element_at(theirs, row, i);
       const double w = ours.at(row, i), t = theirs.at(row, i), d = std::abs(t - w);
       if (clipped(weights, at, w, t)) continue;
-      const double allowed = kHalf * weights.steps[at] * (adaptive ? 2 : 1) + slack;
+      const double allowed = kHalfStep * weights.steps[at] * (adaptive ? 2 : 1) + slack;
       worst = std::max(worst, !(d > 0) ? 0 : allowed > 0 ? d / allowed : 1e9);
       if (weights.steps[at] > 0) in_steps = std::max(in_steps, d / weights.steps[at]);
     }
     judged.times = std::max(judged.times, worst);
     if (worst <= 1) continue;
     judged.wrong.push_back(row);
-    judged.n_adaptive += in_steps <= 2 * kHalf ? 1 : 0;
+    judged.n_adaptive += in_steps <= 2 * kHalfStep ? 1 : 0;
   }
   return judged;
 }
 
-WeightDiagnosis diagnose_weights(const WeightRows& ours, const WeightRows& theirs, const QuantisedConstant& weights,
-                                 const RowsJudged& judged, const Node& dequantize, const Graph& target,
-                                 const std::vector<double>& row_errors) {
-  return Diagnosis(ours, theirs, weights, judged, dequantize, target, row_errors).run();
+WeightDiagnosis diagnose_weights(const HeldRows& held, const RowsEvidence& evidence, const Graph& target) {
+  return Diagnosis(held, evidence, target).run();
 }
 
 BiasDiagnosis diagnose_bias(const std::vector<double>& ours, const std::vector<double>& theirs,
@@ -362,7 +403,7 @@ BiasDiagnosis diagnose_bias(const std::vector<double>& ours, const std::vector<d
     found.rows.push_back(c);
     found.times = std::max(found.times, allowed[c] > 0 ? d / allowed[c] : 1e9);
   }
-  if (found.rows.empty()) return found;
+  if (found.rows.empty() && !is_lost(ours, theirs, steps)) return found;
   const double factor = squares > 0 ? product / squares : 0;
   bool scaled = factor > 0 && std::abs(factor - 1) > kOtherFactor && found.rows.size() * 2 > ours.size();
   for (size_t c = 0; c < ours.size(); ++c)
@@ -376,8 +417,10 @@ BiasDiagnosis diagnose_bias(const std::vector<double>& ours, const std::vector<d
     for (double step : steps) found.numbers.push_back(step / factor);
     return found;
   }
-  found.what = cat("bias: ", found.rows.size(), " of ", ours.size(),
-                   " numbers further from the source's than quantisation explains");
+  found.times = std::max(found.times, kLeastTimes);
+  found.what = found.rows.empty() ? "bias: all numbers are 0, and the source's are not"
+                                  : cat("bias: ", found.rows.size(), " of ", ours.size(),
+                                        " numbers further from the source's than quantisation explains");
   // With them goes what other inputs would show.
   const bool most =
       found.rows.size() * 2 > ours.size() || std::all_of(theirs.begin(), theirs.end(), [](double b) { return b == 0; });

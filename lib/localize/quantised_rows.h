@@ -4,11 +4,18 @@
 #include <vector>
 
 #include "localize/quantised_layers.h"
+#include "localize/quantised_order.h"
 
 namespace dnn {
 
 // Two scales of one quantity, each rounded to float32, some by way of a product of others.
 inline constexpr double kSameScale = 2e-3;
+inline constexpr double kHalfStep = 0.502;    // rounding to nearest, scales and weights rounded to float32
+inline constexpr double kFoldedError = 4e-6;  // of a row's largest weight: a batch norm that was folded in float32
+
+double largest_weight(const WeightRows& rows, size_t row);
+// Tells whether an integer at an end may stand for a weight that is beyond. `at`: of the integers.
+bool clipped(const QuantisedConstant& weights, size_t at, double ours, double theirs);
 
 struct RowsJudged {
   std::vector<size_t> wrong;  // rows
@@ -24,11 +31,16 @@ struct WeightDiagnosis {
   const char* key = "integers";
   std::vector<double> numbers;  // of "scale", "zero point", "axis"
   std::vector<size_t> rows;     // of "integers"
+  IntegerOrder order;           // of "order"
 };
-// `row_errors`: what each of our rows may be off by, of itself; empty: nothing.
-WeightDiagnosis diagnose_weights(const WeightRows& ours, const WeightRows& theirs, const QuantisedConstant& weights,
-                                 const RowsJudged& judged, const Node& dequantize, const Graph& target,
-                                 const std::vector<double>& row_errors);
+// Tells what else is known of weights whose rows are wrong.
+struct RowsEvidence {
+  const RowsJudged& judged;
+  bool adaptive = false;
+  std::vector<double> errors;  // by place in our rows: what a number may be off by, of itself; empty: nothing
+  std::vector<double> scales;  // by row: those that the bias was made for, over its input's; empty: not known
+};
+WeightDiagnosis diagnose_weights(const HeldRows& held, const RowsEvidence& evidence, const Graph& target);
 
 struct BiasDiagnosis : WeightDiagnosis {
   double factor = 1, times = 0;

@@ -27,6 +27,10 @@ constexpr double kInputs = 100;                              // how large a laye
 constexpr double kBiasSteps = 64;                            // from which a bias tells of a ratio
 constexpr double kLargestInteger = 127, kSameInteger = 1;    // of a row with a scale of its own
 constexpr double kByLargest = 0.8;                           // that have such a scale
+constexpr double kNearlyHalf = 1.3;                          // half steps: rounding, by a factor that is off a little
+constexpr double kFewestTelling = 32;                        // integers, of which one or two are no share
+constexpr double kAsMuch = 0.05, kMostUnexplained = 0.34;    // shares of integers
+constexpr size_t kTrustedPart = 8;                           // of a value's channels
 constexpr int kRobustSweeps = 6, kFineSweeps = 6, kBoundRounds = 3;
 
 // Reads what both networks hold of their layers.
@@ -155,6 +159,9 @@ class ScaleWitnesses {
     std::vector<bool> agreed;   // by channel: two witnesses say the same
     std::vector<bool> by_bias;  // the weights tell too little
     std::vector<bool> kept;     // so, or by a scale
+    // In so many channels the bias says what the layer in front says and not what those behind say, or the reverse, that the others are wrong
+    // as a whole.
+    bool front_trusted = false, behind_trusted = false;
     bool live = true;
   };
 
@@ -301,21 +308,41 @@ class ScaleFinder : public ScaleWitnesses {
 
   // ------------------------------------------------------------------------------------------ what they say
 
-  // Takes what two witnesses say; where all contradict each other, what the layers behind say.
-  void choose(Value* value, size_t channel) const {
-    const BothWeights& maker = sides_[value->maker];
-    const Witness scale = by_scale(maker, channel), bias = by_bias(maker, channel);
-    Witness front = by_weights(maker, true, channel), behind;
-    for (size_t reader : value->readers) {
+  Witness by_layers_behind(const Value& value, size_t channel) const {
+    Witness behind;
+    for (size_t reader : value.readers) {
       const Witness one = by_weights(sides_[reader], false, channel);
       if (one && (!behind || one->error < behind->error)) behind = one;
     }
+    return behind;
+  }
+
+  // A layer behind that is wrong as a whole is so in all channels, of which the bias in front may tell some.
+  void choose_side(Value* value) const {
+    size_t n_front = 0, n_behind = 0;
+    for (size_t c = 0; c < value->factors.size(); ++c) {
+      const Witness bias = by_bias(sides_[value->maker], c), behind = by_layers_behind(*value, c);
+      const bool in_front = alike(by_weights(sides_[value->maker], true, c), bias), is_behind = alike(behind, bias);
+      n_front += in_front && behind && !is_behind ? 1 : 0;
+      n_behind += is_behind && !in_front ? 1 : 0;
+    }
+    const size_t most = value->factors.size() / kTrustedPart;
+    value->front_trusted = n_front > n_behind && n_front > most;
+    value->behind_trusted = n_behind > n_front && n_behind > most;
+  }
+
+  // Takes what two witnesses say; where all contradict each other, what the layers behind say.
+  void choose(Value* value, size_t channel) const {
+    const BothWeights& maker = sides_[value->maker];
+    const Witness scale = by_scale(maker, channel), bias = by_bias(maker, channel),
+                  behind = by_layers_behind(*value, channel);
+    Witness front = by_weights(maker, true, channel);
     // Integers that contradict their own scale are wrong.
     if (!alike(front, scale) && (alike(scale, behind) || alike(scale, bias))) front = scale;
-    Witness chosen = behind ? behind : front ? front : bias;
+    Witness chosen = behind && !(front && value->front_trusted) ? behind : front ? front : bias;
     value->agreed[channel] = true;
     if (alike(front, behind)) {
-      if (front->error < behind->error) chosen = front;
+      chosen = explains_more(*value, channel, *front, *behind) ? front : behind;
     } else if (alike(front, bias) && !(alike(behind, bias) && apart(behind, bias) < apart(front, bias))) {
       chosen = front;
     } else if (!alike(behind, bias)) {
@@ -325,6 +352,27 @@ class ScaleFinder : public ScaleWitnesses {
     if (value->by_bias[channel]) chosen = bias;
     value->kept[channel] = value->by_bias[channel] || (scale && chosen && chosen->factor == scale->factor);
     if (chosen) value->factors[channel] = std::exp(chosen->factor);
+  }
+  // Two that are near each other may be a right one, and one of a row that is wrong by a step: then its own integers are no roundings by it.
+  bool explains_more(const Value& value, size_t channel, const Said& front, const Said& behind) const {
+    if (value.front_trusted || value.behind_trusted) return value.front_trusted;
+    const double in_front = unexplained(sides_[value.maker], true, channel, std::exp(front.factor));
+    double furthest = 0;
+    for (size_t reader : value.readers)
+      furthest = std::max(furthest, unexplained(sides_[reader], false, channel, std::exp(behind.factor)));
+    return std::abs(in_front - furthest) < kAsMuch ? front.error < behind.error : in_front < furthest;
+  }
+  // The share of a channel's integers in a layer that are no roundings if this is its factor; 0 of few.
+  double unexplained(const BothWeights& both, bool makes, size_t channel, double factor) const {
+    double n = 0, n_off = 0;
+    places(both, makes, channel, [&](size_t place) {
+      const double a =
+          std::abs(both.ours[place]) * (makes ? in_factor(both, place) / factor : factor / out_factor(both, place));
+      const double t = std::abs(both.theirs[place]);
+      ++n;
+      n_off += std::abs(a - t) > kNearlyHalf * both.half(place) && !(both.at_end[place] && a > t) ? 1 : 0;
+    });
+    return n < kFewestTelling ? 0 : n_off / n;
   }
   static double apart(const Witness& a, const Witness& b) { return std::abs(a->factor - b->factor); }
 
@@ -338,6 +386,7 @@ class ScaleFinder : public ScaleWitnesses {
     for (int sweep = 0; sweep < kRobustSweeps; ++sweep) {
       for (size_t i = 0; i < values_.size(); ++i) {
         Value& value = values_[sweep % 2 == 0 ? values_.size() - 1 - i : i];
+        if (value.live) choose_side(&value);
         for (size_t c = 0; value.live && c < value.factors.size(); ++c) choose(&value, c);
       }
     }
@@ -352,11 +401,13 @@ class ScaleFinder : public ScaleWitnesses {
   void refine(Value* value, size_t channel) const {
     const Witness now = Said{std::log(value->factors[channel]), 0};
     Interval interval;
-    if (alike(by_weights(sides_[value->maker], true, channel), now))
-      narrow(sides_[value->maker], true, channel, &interval);
-    for (size_t reader : value->readers) {
-      if (alike(by_weights(sides_[reader], false, channel), now)) narrow(sides_[reader], false, channel, &interval);
-    }
+    const auto take = [&](const BothWeights& both, bool makes) {
+      if (alike(by_weights(both, makes, channel), now) &&
+          unexplained(both, makes, channel, value->factors[channel]) <= kMostUnexplained)
+        narrow(both, makes, channel, &interval);
+    };
+    take(sides_[value->maker], true);
+    for (size_t reader : value->readers) take(sides_[reader], false);
     value->errors[channel] = kNoWitness;
     // Bounds that cross are of a layer that is wrong.
     if (!interval.bounded() || interval.low > interval.high) return;
@@ -423,7 +474,10 @@ class ScaleFinder : public ScaleWitnesses {
       const BothWeights& maker = sides_[value.maker];
       found.layers[maker.source].rows = value.factors;
       found.layers[maker.source].errors = value.errors;
-      for (size_t reader : value.readers) found.layers[sides_[reader].source].columns = value.factors;
+      for (size_t reader : value.readers) {
+        found.layers[sides_[reader].source].columns = value.factors;
+        found.layers[sides_[reader].source].column_errors = value.errors;
+      }
       if (folded_.node(maker.source).op == "LayerNormalization") found.norms[maker.target] = maker.source;
       found.values.push_back({value.between, value.factors});
     }
@@ -485,16 +539,33 @@ QuantisedSource quantised_source(const Graph& source, const Graph& target) {
   return best;
 }
 
+namespace {
+
+// The column of each place in a layer's rows, of so many.
+size_t column_at(const Node& layer, const WeightRows& rows, size_t n_columns, size_t place) {
+  const bool by_row = is_convolution(layer) && int_attribute(layer, "group") > 1;  // a kernel for each channel
+  return by_row ? place / rows.width : place % rows.width / (rows.width / n_columns);
+}
+
+}  // namespace
+
 std::vector<double> element_scales(const Node& layer, const WeightRows& rows, const LayerScales& scales) {
   std::vector<double> factors(rows.numbers.size(), 1);
-  const bool by_row = is_convolution(layer) && int_attribute(layer, "group") > 1;  // a kernel for each channel
-  const size_t taps = scales.columns.empty() || by_row ? 1 : rows.width / scales.columns.size();
   for (size_t place = 0; place < factors.size(); ++place) {
-    const size_t row = place / rows.width;
-    if (!scales.columns.empty()) factors[place] *= scales.columns[by_row ? row : place % rows.width / taps];
-    if (!scales.rows.empty()) factors[place] /= scales.rows[row];
+    if (!scales.columns.empty()) factors[place] *= scales.columns[column_at(layer, rows, scales.columns.size(), place)];
+    if (!scales.rows.empty()) factors[place] /= scales.rows[place / rows.width];
   }
   return factors;
+}
+
+std::vector<double> element_errors(const Node& layer, const WeightRows& rows, const LayerScales& scales) {
+  std::vector<double> errors(rows.numbers.size(), 0);
+  const std::vector<double>& of_columns = scales.column_errors;
+  for (size_t place = 0; place < errors.size(); ++place) {
+    if (!of_columns.empty()) errors[place] += of_columns[column_at(layer, rows, of_columns.size(), place)];
+    if (!scales.errors.empty()) errors[place] += scales.errors[place / rows.width];
+  }
+  return errors;
 }
 
 }  // namespace dnn

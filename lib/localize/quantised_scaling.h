@@ -13,7 +13,7 @@ namespace dnn {
 // Tells what a layer's weights were scaled by: those of row r and column c times columns[c] / rows[r]. Empty: by 1.
 struct LayerScales {
   std::vector<double> rows, columns;
-  std::vector<double> errors;  // by row: what its factor may be off by, of itself
+  std::vector<double> errors, column_errors;  // what a factor may be off by, of itself
 };
 
 struct ScaledChannels {
@@ -45,5 +45,7 @@ QuantisedSource quantised_source(const Graph& source, const Graph& target);
 
 // By place in the rows of a layer: what the source's number was multiplied by.
 std::vector<double> element_scales(const Node& layer, const WeightRows& rows, const LayerScales& scales);
+// And what that may be off by, of itself.
+std::vector<double> element_errors(const Node& layer, const WeightRows& rows, const LayerScales& scales);
 
 }  // namespace dnn

@@ -260,6 +260,12 @@ TEST(LocalizeSchemas, Edits) {
   scale.numbers = {0.5, 0.25};
   schema.expect(edits_json({scale}));
   EXPECT_EQ(parse_edits(edits_json({scale}), "scale"), std::vector<Edit>{scale});
+  Edit order = edits[6];
+  order.key = "order";
+  order.perm = {0, 1, 3, 2};
+  order.numbers = {3};
+  schema.expect(edits_json({order}));
+  EXPECT_EQ(parse_edits(edits_json({order}), "order"), std::vector<Edit>{order});
   Edit folded_layers = edits[2];
   folded_layers.held = {{"w", "q"}};
   EXPECT_EQ(parse_edits(edits_json({folded_layers}), "held"), std::vector<Edit>{folded_layers});

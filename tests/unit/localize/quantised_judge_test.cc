@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "convert/surgery.h"
 #include "localize/quantised_rows.h"
 #include "tensor/compare.h"
 #include "unit/localize/quantised_graphs.h"
@@ -68,8 +69,8 @@ Graph with_bias(const Graph& source, double factor) {
   Graph graph = target_with(source, {input, 0, 0});
   for (NodeId id : std::vector<NodeId>(graph.order())) {
     if (graph.node(id).name != "last") continue;
-    const std::vector<double> scales = to_doubles(rounded(*source.constant(source.find_value("u"))).scales),
-                              bias = to_doubles(*source.constant(source.find_value("a")));
+    const std::vector<double> scales = to_doubles(rounded(*source.constant(source.node(id).input(1))).scales),
+                              bias = to_doubles(*source.constant(source.node(id).input(2)));
     std::vector<double> products, integers;
     for (size_t c = 0; c < bias.size(); ++c) {
       products.push_back(scales[c] * static_cast<double>(input));
@@ -267,6 +268,55 @@ TEST(QuantisedJudge, AMissingBiasIsWrittenWhole) {
   // The second number alone is further off than its layer's own error explains.
   const BiasDiagnosis found = diagnose_bias({0.01, 5}, {0, 0}, {0.001, 0.001}, {0.1, 0.1});
   EXPECT_EQ(found.rows, (std::vector<size_t>{0, 1}));
+}
+
+// Factors of channels may leave one of them far larger than the others, and the range has to hold it.
+TEST(QuantisedJudge, ARangeThatHoldsTheLargestOfScaledChannelsIsNoFault) {
+  const Graph source = typed(kFloat);
+  Graph equal = source;
+  scale_between(equal, source, values_between(source).at(0), {0.5, 1, 0.2, 0.03, 0.8, 0.35});
+  infer_types(equal);
+  const QuantisedPair pair = pair_of(source, target_with(equal, {fitting(equal), 0, 0}));
+  EXPECT_EQ(pair.report().n_scaled, 1);
+  EXPECT_TRUE(pair.verdict().faults.empty()) << pair.verdict().faults[0].what;
+  EXPECT_TRUE(pair.verdict().ranges.empty()) << pair.verdict().ranges[0].what;
+}
+
+// No quantiser makes up for anything by a bias that is 0 in all channels, however much it may be off.
+TEST(QuantisedJudge, ABiasThatIsZeroEverywhereIsLost) {
+  const std::vector<double> ours = {0.1, -0.2, 0.3, 0.01}, steps(4, 1e-4), allowed(4, 1);
+  const BiasDiagnosis lost = diagnose_bias(ours, {0, 0, 0, 0}, steps, allowed);
+  EXPECT_EQ(lost.what, "bias: all numbers are 0, and the source's are not");
+  EXPECT_EQ(lost.rows, (std::vector<size_t>{0, 1, 2, 3}));
+  EXPECT_EQ(diagnose_bias(ours, {0, 0, 0, 1e-4}, steps, allowed).what, "");
+  // Steps that are as large as the numbers leave nothing of them.
+  EXPECT_EQ(diagnose_bias(ours, {0, 0, 0, 0}, std::vector<double>(4, 0.4), allowed).what, "");
+}
+
+// The bias was made for the product of its input's scale and its weights': that gives their scale to the last digit.
+TEST(QuantisedJudge, TheBiasGivesTheScaleOfItsWeightsBack) {
+  const Graph source = typed(kFloat);
+  Graph equal = source;
+  scale_between(equal, source, values_between(source).at(0), {0.5, 1, 0.2, 0.03, 0.8, 0.35});
+  infer_types(equal);
+  Graph target = with_bias(equal, 1);
+  std::vector<double> right;
+  for (NodeId id : std::vector<NodeId>(target.order())) {
+    if (target.node(id).name != "last_dequantize") continue;
+    const Tensor before = *target.constant(target.node(id).input(1));
+    right = to_doubles(before);
+    std::vector<double> scales = right;
+    for (double& s : scales) s *= 2;
+    set_constant(target, id, 1, convert(Tensor::of<double>(before.shape(), scales), DType::Float32), "doubled");
+  }
+  infer_types(target);
+  const QuantisedPair pair = pair_of(source, target);
+  ASSERT_EQ(pair.verdict().faults.size(), 1u);
+  const QuantisedFault& fault = pair.verdict().faults[0];
+  EXPECT_EQ(fault.what, "weights: scales of 8 of 8 channels 2 times what the source's weights want");
+  ASSERT_EQ(fault.edits.size(), 1u);
+  ASSERT_EQ(fault.edits[0].numbers.size(), right.size());
+  for (size_t c = 0; c < right.size(); ++c) EXPECT_NEAR(fault.edits[0].numbers[c] / right[c], 1, 1e-6) << c;
 }
 
 }  // namespace

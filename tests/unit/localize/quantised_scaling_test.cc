@@ -125,6 +125,48 @@ TEST(QuantisedScaling, ANumberThatIsWrongAmongScaledChannelsIsNamed) {
   EXPECT_TRUE(pair_of(source, mended).verdict().faults.empty());
 }
 
+// Each of its integers is a step nearer to 0, so that the row by itself tells of a factor near the right one.
+TEST(QuantisedScaling, ARowThatIsWrongByAStepIsNamedAndNotTheColumnBehindIt) {
+  for (int seed = 1; seed <= 8; ++seed) {
+    const Graph source = typed(cat(R"(graph "chain" {
+  input x: float32[1,4,5,5]
+  const w: float32[16,4,3,3] = random()",
+                                   10 * seed, R"()
+  const b: float32[16] = random()",
+                                   10 * seed + 1, R"()
+  const u: float32[12,16,3,3] = random()",
+                                   10 * seed + 2, R"()
+  const a: float32[12] = random()",
+                                   10 * seed + 3, R"()
+  c = Conv(x, w, b) @first
+  r = Relu(c) @act
+  y = Conv(r, u, a) @last
+  output y
+})"));
+    Graph equal = source;
+    std::vector<double> factors;
+    for (double x : to_doubles(random_tensor(DType::Float32, {16}, static_cast<uint64_t>(seed))))
+      factors.push_back(std::exp(-2 * std::abs(x)));
+    scale_between(equal, source, values_between(source).at(0), factors);
+    infer_types(equal);
+    Graph target = quantised(equal);
+    for (NodeId id : target.order()) {
+      if (target.node(id).name != "first_dequantize") continue;
+      const Tensor before = *target.constant(target.node(id).input(0));
+      std::vector<double> numbers = to_doubles(before);
+      for (size_t i = 2 * 36; i < 3 * 36; ++i) numbers[i] -= numbers[i] > 0 ? 1 : numbers[i] < 0 ? -1 : 0;
+      set_constant(target, id, 0, convert(Tensor::of<double>(before.shape(), numbers), DType::Int8), "changed");
+    }
+    infer_types(target);
+    const QuantisedPair pair = pair_of(source, target);
+    for (const QuantisedFault& fault : pair.verdict().faults)
+      EXPECT_EQ(pair.written().node(fault.layer).name, "first") << seed << ": " << fault.what;
+    ASSERT_EQ(pair.verdict().faults.size(), 1u) << seed;
+    ASSERT_EQ(pair.verdict().faults[0].edits.size(), 1u) << seed;
+    EXPECT_EQ(pair.verdict().faults[0].edits[0].rows, std::vector<size_t>{2}) << seed;
+  }
+}
+
 // One layer's rows are scaled, and nothing multiplies them back.
 TEST(QuantisedScaling, ScalesOfOneLayerAloneAreAFault) {
   const Graph source = source_with("  r = Relu(c) @act"), both = scaled(source);
