@@ -162,13 +162,16 @@ class Search {
 
   bool keeps(const Validation& validation) const { return validation.worst_drop() <= search_.max_drop; }
 
-  // A search looks for more than that: few samples shall not hide a loss. One standard error, as where trees are cut back (Breiman et al.,
-  // Classification and Regression Trees, 1984, section 3.4.3).
+  // The expected drop and one standard error more, as where trees are cut back (Breiman et al., Classification and Regression Trees,
+  // 1984, section 3.4.3). Without known classes the changed labels.
   static double likely_drop(const Validation& validation) {
-    if (validation.with_truth == 0) return validation.drop();
-    return std::max(validation.drop(), validation.expected_drop() + validation.expected_error());
+    return validation.with_truth == 0 ? validation.drop() : validation.expected_drop() + validation.expected_error();
   }
-  bool is_sure(const Validation& validation) const { return likely_drop(validation) <= search_.max_drop; }
+  // A search is sure of a choice where few samples neither hide a loss nor make one: the count has to be within the bound less its
+  // standard error.
+  bool is_sure(const Validation& validation) const {
+    return std::max(likely_drop(validation), validation.drop() - validation.drop_error()) <= search_.max_drop;
+  }
 
   bool is_found(const Trial& trial) const {
     if (!trial.judged) return false;
@@ -177,7 +180,8 @@ class Search {
 
   bool holds(const Trial& trial) const {
     if (!trial.judged) return false;
-    return result_.searched ? keeps(trial.search) && keeps(*trial.judged) : keeps(trial.all());
+    if (!result_.searched) return keeps(trial.all());
+    return keeps(*trial.judged) && (keeps(trial.search) || is_sure(trial.search));
   }
 
   void judge(Trial& trial) const {
@@ -220,7 +224,7 @@ class Search {
     const auto better = [&](const Trial& a, const Trial& b) {
       const bool a_found = is_found(a), b_found = is_found(b);
       if (a_found != b_found) return a_found;
-      const double a_drop = a_found ? 0 : worst_drop(a), b_drop = b_found ? 0 : worst_drop(b);
+      const double a_drop = a_found ? 0 : likely_drop(a.all()), b_drop = b_found ? 0 : likely_drop(b.all());
       if (a_drop != b_drop) return a_drop < b_drop;
       return a.choice.float_share < b.choice.float_share;
     };
@@ -236,10 +240,6 @@ class Search {
     result_.best = static_cast<size_t>(best - trials.begin());
     result_.holds = holds(*best);
     return std::move(result_);
-  }
-
-  static double worst_drop(const Trial& trial) {
-    return trial.judged ? std::max(likely_drop(trial.search), likely_drop(*trial.judged)) : likely_drop(trial.search);
   }
 
   const Graph& prepared_;
