@@ -9,6 +9,7 @@
 
 #include "localize/parameters.h"
 #include "localize/quantised_rows.h"
+#include "localize/used_range.h"
 #include "localize/words.h"
 #include "ops/op.h"
 #include "ops/weights.h"
@@ -20,13 +21,12 @@ constexpr double kAdaptiveShare = 0.5;
 // Tells what calibration saw of a channel beside what these inputs show: so many times it, and of a silent one so much of the others.
 constexpr double kOnOtherInputs = 4, kSilent = 0.1;
 constexpr double kMostChannels = 0.75;  // whose ranges tell of a value whose channels were scaled
-constexpr double kMoved =
-    0.1;  // of a range: more than a quantiser leaves out on one side where there is room on the other
-constexpr size_t kFewestProducts = 3;  // biases from which a scale is held to be its input's times its weights'
-constexpr double kLeastUsual = 0.5;    // of a range: less is none that was chosen for inputs like these
-constexpr double kCorrected = 0.5;     // of what rounding takes in the mean, in the biases of most layers
-constexpr double kErrsMore = 4;        // times what another zero point leaves
-constexpr double kOutlier = 1.6;       // of a range: no quantiser leaves so much out on inputs like those that it saw
+constexpr size_t kFewestProducts = 3;   // biases from which a scale is held to be its input's times its weights'
+constexpr double kLeastUsual = 0.5;     // of a range: less is none that was chosen for inputs like these
+constexpr double kCorrected = 0.5;      // of what rounding takes in the mean, in the biases of most layers
+constexpr double kErrsOtherwise = 1.5;  // times what another scale leaves
+constexpr double kErrsMore = 4;         // times what another zero point leaves
+constexpr double kOutlier = 1.6;        // of a range: no quantiser leaves so much out on inputs like those that it saw
 
 std::string first_made(const Graph& graph, NodeId id) {
   const ValueId v = graph.node(id).output(0);
@@ -40,54 +40,6 @@ struct Held : HeldRows {
   std::vector<double> bias, source_bias, allowed;  // of quantised biases
   std::vector<double> lost;  // by row: the mean of what rounding the weights takes from the sum; empty: not known
 };
-
-// Tells what of an activation's range the source uses. The least range that matters behind an activation that cuts it off is what is left.
-struct Used {
-  NodeId quantizer = -1;
-  const SourceRange* range = nullptr;
-  QuantisedScale own;
-  double low = 0, high = 0;
-  std::vector<NodeId> readers;
-  bool shared = false;   // one scale for several values, which all have to fit
-  bool bounded = false;  // of a function whose range is known
-  double of_all = 0;     // beyond(), of all channels
-  double least_part() const { return low / own.low(); }
-  double most_part() const { return high / own.high(); }
-  // How far the source goes beyond the range, of the range to that side; of a short side, what is beyond it is of the long one: what is there
-  // has the same steps.
-  double beyond() const {
-    const double longest = std::max(-own.low(), own.high());
-    const auto part = [&](double used, double end) {
-      if (used <= 0) return 0.0;
-      return end <= 0 ? kFar : used <= end ? used / end : 1 + (used - end) / longest;
-    };
-    return std::max(part(-low, -own.low()), part(high, own.high()));
-  }
-  // Tells whether the range ends too early on one side, and goes on for nothing on the other.
-  bool is_moved() const {
-    const double below = own.low() - low, above = high - own.high(), most = std::max(below, above);
-    return most > kMoved * (own.high() - own.low()) && -std::min(below, above) >= most / 2;
-  }
-  // The zero point that leaves as much room, in parts of what is used, on both sides.
-  double centred_zero() const {
-    const double slack = own.high() - own.low() - (high - low);
-    const double least = low - (high > low ? slack * -low / (high - low) : 0);
-    return std::clamp(std::nearbyint(own.least - least / own.scale), own.least, own.most);
-  }
-  static constexpr double kFar = 1000;
-};
-
-// The mean square of what rounding and ends take from the source's values, which something behind cuts off at `low` and `high`.
-double range_error(const QuantisedScale& scale, const SourceRange& range, double low, double high) {
-  double sum = 0;
-  for (float number : range.some) {
-    const double x = std::clamp(static_cast<double>(number), low, high);
-    const double q = std::clamp(std::nearbyint(x / scale.scale) + scale.zero_point, scale.least, scale.most);
-    const double d = (q - scale.zero_point) * scale.scale - x;
-    sum += d * d;
-  }
-  return range.some.empty() ? 0 : sum / static_cast<double>(range.some.size());
-}
 
 // Both networks, and what is asked of them again and again.
 class Ground {
@@ -481,7 +433,7 @@ class RangeJudge : public LayerJudge {
     // Factors of channels were made of what calibration saw of them: of a few, other inputs show a multiple.
     const auto [low, high] =
         scaled_.count(value) != 0 ? range.of_channels(kMostChannels) : std::pair(range.low, range.high);
-    Used used = {id, &range, own, std::min(range.low, 0.0), std::max(range.high, 0.0), readers};
+    UsedRange used = {id, &range, own, std::min(range.low, 0.0), std::max(range.high, 0.0), readers};
     used.of_all = used.beyond();
     used.low = std::min(low, 0.0);
     used.high = std::max(high, 0.0);
@@ -497,7 +449,7 @@ class RangeJudge : public LayerJudge {
     static const std::set<std::string, std::less<>> kBounded = {"Softmax", "Sigmoid", "Tanh", "HardSigmoid",
                                                                 "LogSoftmax"};
     used.bounded = maker >= 0 && kBounded.count(source_.node(maker).op) != 0;
-    for (const Used& other : used_) {
+    for (const UsedRange& other : used_) {
       if (same(other.own, own)) used.shared = used_[&other - used_.data()].shared = true;
     }
     used_.push_back(std::move(used));
@@ -506,7 +458,7 @@ class RangeJudge : public LayerJudge {
   // A range is judged beside the network's others, which one quantiser chose in one way on inputs like these.
   void judge_ranges() {
     for (size_t i = 0; i < used_.size(); ++i) {
-      const Used& used = used_[i];
+      const UsedRange& used = used_[i];
       if (used.bounded || used.shared) continue;
       double others = 1;
       bool symmetric = used_.size() > 1;
@@ -534,7 +486,7 @@ class RangeJudge : public LayerJudge {
   }
   // A range that ends early on one side may be its quantiser's choice, which leaves out what is rare: then another zero point would err as
   // much.
-  static bool is_moved(const Used& used) {
+  static bool is_moved(const UsedRange& used) {
     if (!used.is_moved()) return false;
     QuantisedScale other = used.own;
     other.zero_point = used.centred_zero();
@@ -552,9 +504,9 @@ class RangeJudge : public LayerJudge {
     return least;
   }
   // How far the source goes in the network's other ranges, of the range: what their quantiser leaves beyond inputs like these, or cuts off.
-  double usually_used(const Used& but) const {
+  double usually_used(const UsedRange& but) const {
     std::vector<double> parts;
-    for (const Used& used : used_) {
+    for (const UsedRange& used : used_) {
       if (&used != &but && !used.bounded && used.of_all > kLeastUsual && used.of_all < kOutlier)
         parts.push_back(used.of_all);
     }
@@ -563,7 +515,7 @@ class RangeJudge : public LayerJudge {
     return parts[parts.size() / 2];
   }
 
-  QuantisedFault range_fault(const Used& used, const std::string& what) const {
+  QuantisedFault range_fault(const UsedRange& used, const std::string& what) const {
     QuantisedFault fault = activation_fault(used.quantizer, target_.node(used.quantizer).output(0));
     fault.what = cat(what, ": ", words::number(used.own.low()), " to ", words::number(used.own.high()),
                      ", where the source has ", words::number(used.low), " to ", words::number(used.high));
@@ -571,7 +523,7 @@ class RangeJudge : public LayerJudge {
     return fault;
   }
 
-  void report_zero_point(const Used& used, bool symmetric) {
+  void report_zero_point(const UsedRange& used, bool symmetric) {
     QuantisedFault fault = range_fault(used, cat("zero point ", words::number(used.own.zero_point)));
     const double zero = symmetric ? std::ceil((used.own.least + used.own.most) / 2) : used.centred_zero();
     if (zero == used.own.zero_point) return;
@@ -581,7 +533,7 @@ class RangeJudge : public LayerJudge {
     verdict_.ranges.push_back(std::move(fault));
   }
 
-  void report_scale(const Used& used, const char* how) {
+  void report_scale(const UsedRange& used, const char* how) {
     QuantisedFault fault = range_fault(used, cat("the range is ", how));
     const double scale = used.own.scale * std::max(used.of_all / usually_used(used), 1e-6);
     fault.times = std::max(2.0, used.beyond() > 1 ? 4 * used.beyond() : 1 / used.of_all);
@@ -590,7 +542,7 @@ class RangeJudge : public LayerJudge {
     verdict_.ranges.push_back(std::move(fault));
   }
 
-  std::vector<Used> used_;
+  std::vector<UsedRange> used_;
 };
 
 // Quantisers of activations, and all of it.
@@ -634,18 +586,21 @@ class PairJudge : public RangeJudge {
     return found;
   }
 
+  // The scales of all integer biases but one at most are their inputs' times their weights'.
+  bool are_products() const { return n_products_ + 1 >= std::max<size_t>(n_biases_, kFewestProducts); }
   // A bias whose numbers are too small to tell its scale by: where all others have the product for a scale, so has this one, and what is
   // wrong is its input's, if the source's numbers say so too.
   bool tells_by_others(const QuantisedScale& own, double scale, const SourceRange* range) const {
-    if (n_products_ + 1 < std::max<size_t>(n_biases_, kFewestProducts) || range == nullptr) return false;
+    if (!are_products() || range == nullptr) return false;
     QuantisedScale other = own;
     other.scale = scale;
     return range_error(own, *range, range->low, range->high) >
-           kErrsMore * range_error(other, *range, range->low, range->high);
+           kErrsOtherwise * range_error(other, *range, range->low, range->high);
   }
 
-  // The scale that biases behind an activation were made for: bias over weights, where both are right.
-  std::optional<double> witnessed_scale(const std::vector<NodeId>& readers, const SourceRange* range) const {
+  // The scale that biases behind an activation were made for: bias over weights, where both are right and `tells` holds of it.
+  template <class Tells>
+  std::optional<double> witnessed_scale(const std::vector<NodeId>& readers, const Tells& tells_it) const {
     std::vector<double> seen;
     for (const Held& held : layers_) {
       if (!held.weights_right || !held.bias_right) continue;
@@ -653,8 +608,7 @@ class PairJudge : public RangeJudge {
       if (std::find(readers.begin(), readers.end(), maker) == readers.end()) continue;
       const auto ratio = bias_ratio(held);
       const auto scale = input_scale(held.layer->target);
-      if (ratio && scale && (tells(held, scale->scale / *ratio) || tells_by_others(*scale, *ratio, range)))
-        seen.push_back(*ratio);
+      if (ratio && scale && tells_it(held, *scale, *ratio)) seen.push_back(*ratio);
     }
     if (seen.empty()) return std::nullopt;
     const auto [low, high] = std::minmax_element(seen.begin(), seen.end());
@@ -667,7 +621,10 @@ class PairJudge : public RangeJudge {
     ++verdict_.n_activations;
     const std::vector<NodeId> readers = dequantisers(id);
     const SourceRange* range = range_of(node.output(0));
-    const std::optional<double> witness = witnessed_scale(readers, range);
+    const std::optional<double> witness =
+        witnessed_scale(readers, [&](const Held& held, const QuantisedScale& scale, double ratio) {
+          return tells(held, scale.scale / ratio) || tells_by_others(scale, ratio, range);
+        });
     // Who does not agree with the others: a dequantiser with the quantiser, or the quantiser with what the rest says.
     std::vector<NodeId> apart;
     for (NodeId reader : readers) {
@@ -676,8 +633,10 @@ class PairJudge : public RangeJudge {
     }
     if (!apart.empty()) {
       const auto theirs = *scale_of(target_, target_.node(apart[0]));
+      // One of two that do not agree is the scale that a bias was made for, however small its numbers are.
+      const auto of_bias = are_products() ? witnessed_scale(readers, [](const auto&...) { return true; }) : witness;
       const bool own_wrong =
-          quantiser_wrong(*own, theirs, apart.size() == readers.size(), readers.size(), witness, range);
+          quantiser_wrong(*own, theirs, apart.size() == readers.size(), readers.size(), of_bias, range);
       const QuantisedScale right = own_wrong ? theirs : *own, wrong = own_wrong ? *own : theirs;
       QuantisedFault fault = activation_fault(own_wrong ? id : apart[0], node.output(0));
       const bool scales = std::abs(wrong.scale / right.scale - 1) > 1e-5;
@@ -762,8 +721,8 @@ class PairJudge : public RangeJudge {
     if (range != nullptr) {
       const double with_own = range_error(own, *range, range->low, range->high),
                    with_theirs = range_error(theirs, *range, range->low, range->high);
-      if (with_own > 1.5 * with_theirs) return true;
-      if (with_theirs > 1.5 * with_own) return false;
+      if (with_own > kErrsOtherwise * with_theirs) return true;
+      if (with_theirs > kErrsOtherwise * with_own) return false;
     }
     return n > 1;
   }

@@ -12,8 +12,9 @@
 namespace dnn {
 namespace {
 
-constexpr double kMostOff = 0.02;  // of the integers: what a factor that is told coarsely has a step off
-constexpr double kStep = 1;        // that it has them off by at most
+constexpr double kMostError = 0.02;  // of a number: a factor that is off by more tells nothing of an order
+constexpr double kMostOff = 0.02;    // of the integers: what a factor that is told coarsely has a step off
+constexpr double kStep = 1;          // that it has them off by at most
 constexpr size_t kMostOrderedAxes = 5, kMostOrderedRows = 4096, kFewestNumbers = 4;
 
 class OrderSearch {
@@ -36,13 +37,13 @@ class OrderSearch {
     const double step = weights.steps[held_.theirs.elements[place]], w = held_.ours.numbers[place];
     if (!(step > 0) || !(weights.steps[from_element] > 0)) return w == 0 ? 0 : 2 * kStep;
     const double t = weights.numbers[from_element] / weights.steps[from_element] * step, d = std::abs(t - w);
-    const double slack =
-        kFoldedError * largest_[place / held_.ours.width] + (errors_.empty() ? 0 : errors_[place] * std::abs(w));
+    const double slack = kFoldedError * largest_[place / held_.ours.width] +
+                         (errors_.empty() ? 0 : std::min(errors_[place], kMostError) * std::abs(w));
     if (d <= half_ * step + slack || clipped(weights, from_element, w, t)) return 0;
     return (d - slack) / step - half_;
   }
 
-  // Whether nearly all places of `n` from `first` hold what is at `from`.
+  // Holds if nearly all places of `n` from `first` hold what is at `from`.
   template <class From>
   bool fits(size_t first, size_t n, const From& from) const {
     const double most = kMostOff * static_cast<double>(n);
@@ -110,6 +111,7 @@ class OrderSearch {
       }
       if (!tells) continue;
       const std::vector<size_t> from = elements_in_order(order, shape, held_.theirs);
+      if (std::is_sorted(from.begin(), from.end())) continue;  // axes of one element
       if (fits(0, held_.ours.numbers.size(), [&](size_t place) { return from[held_.theirs.elements[place]]; }))
         return order;
     }

@@ -8,7 +8,7 @@
 
 namespace dnn {
 
-// What brings integers into the source's order: first their axes, then their rows of outputs. What is empty stays as it is.
+// Brings integers into the source's order: first their axes, then their rows of outputs. What is empty stays as it is.
 struct IntegerOrder {
   std::vector<size_t> perm;      // axis i is axis perm[i] of those that are there
   std::vector<size_t> reversed;  // axes that are then read from behind

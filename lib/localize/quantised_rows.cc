@@ -31,9 +31,10 @@ struct Fit {
   bool fits = false;
 };
 
-class Diagnosis {
+// Rows by the scales that they share, and what may be said of these.
+class RowGroups {
  public:
-  Diagnosis(const HeldRows& held, const RowsEvidence& evidence, const Graph& target)
+  RowGroups(const HeldRows& held, const RowsEvidence& evidence, const Graph& target)
       : held_(held),
         ours_(held.ours),
         theirs_(held.theirs),
@@ -46,17 +47,7 @@ class Diagnosis {
     for (size_t row : evidence.judged.wrong) wrong_[row] = true;
   }
 
-  WeightDiagnosis run() {
-    if (scales_of_rows()) {
-      if (by_axis() || by_scale() || by_zero_point()) return std::move(found_);
-    } else if (by_axis()) {
-      return std::move(found_);
-    }
-    by_rows();
-    return std::move(found_);
-  }
-
- private:
+ protected:
   // Each row has one scale, which may be all rows'.
   bool scales_of_rows() const {
     for (size_t row = 0; row < theirs_.n; ++row) {
@@ -171,6 +162,31 @@ class Diagnosis {
     return largest > 0 && std::abs(largest / scale - 127.5) < 1;
   }
 
+  const HeldRows& held_;
+  const WeightRows &ours_, &theirs_;
+  const QuantisedConstant& weights_;
+  const RowsEvidence& evidence_;
+  const Node& node_;
+  const Graph& graph_;
+  std::vector<double> scales_;
+  std::vector<bool> wrong_;
+};
+
+class Diagnosis : public RowGroups {
+ public:
+  using RowGroups::RowGroups;
+
+  WeightDiagnosis run() {
+    if (scales_of_rows()) {
+      if (by_axis() || by_scale() || by_zero_point()) return std::move(found_);
+    } else if (by_axis()) {
+      return std::move(found_);
+    }
+    by_rows();
+    return std::move(found_);
+  }
+
+ private:
   bool by_scale() {
     std::vector<double> right = scales_;
     std::vector<size_t> changed;
@@ -329,14 +345,6 @@ class Diagnosis {
     }
   }
 
-  const HeldRows& held_;
-  const WeightRows &ours_, &theirs_;
-  const QuantisedConstant& weights_;
-  const RowsEvidence& evidence_;
-  const Node& node_;
-  const Graph& graph_;
-  std::vector<double> scales_;
-  std::vector<bool> wrong_;
   WeightDiagnosis found_;
 };
 

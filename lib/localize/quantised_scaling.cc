@@ -30,7 +30,8 @@ constexpr double kByLargest = 0.8;                           // that have such a
 constexpr double kNearlyHalf = 1.3;                          // half steps: rounding, by a factor that is off a little
 constexpr double kFewestTelling = 32;                        // integers, of which one or two are no share
 constexpr double kAsMuch = 0.05, kMostUnexplained = 0.34;    // shares of integers
-constexpr size_t kTrustedPart = 8;                           // of a value's channels
+constexpr double kFewUnexplained = 0.1, kManyUnexplained = 0.5;
+constexpr size_t kTrustedPart = 8;  // of a value's channels
 constexpr int kRobustSweeps = 6, kFineSweeps = 6, kBoundRounds = 3;
 
 // Reads what both networks hold of their layers.
@@ -348,6 +349,9 @@ class ScaleFinder : public ScaleWitnesses {
     } else if (!alike(behind, bias)) {
       value->agreed[channel] = false;
     }
+    if (front && behind && !alike(front, behind)) {
+      if (const auto one = only_multiple(*value, channel, *front, *behind)) chosen = *one ? front : behind;
+    }
     value->by_bias[channel] = chosen && bias && chosen->error > std::min(kVague, bias->error) && alike(chosen, bias);
     if (value->by_bias[channel]) chosen = bias;
     value->kept[channel] = value->by_bias[channel] || (scale && chosen && chosen->factor == scale->factor);
@@ -361,6 +365,17 @@ class ScaleFinder : public ScaleWitnesses {
     for (size_t reader : value.readers)
       furthest = std::max(furthest, unexplained(sides_[reader], false, channel, std::exp(behind.factor)));
     return std::abs(in_front - furthest) < kAsMuch ? front.error < behind.error : in_front < furthest;
+  }
+  // Tells which of two that contradict each other counts, true for the one in front: that whose integers are roundings by it, where the
+  // other's are none. A layer whose numbers are no multiple of the source's is wrong. Nothing where both are, or neither.
+  std::optional<bool> only_multiple(const Value& value, size_t channel, const Said& front, const Said& behind) const {
+    const double in_front = unexplained(sides_[value.maker], true, channel, std::exp(front.factor));
+    double furthest = 0;
+    for (size_t reader : value.readers)
+      furthest = std::max(furthest, unexplained(sides_[reader], false, channel, std::exp(behind.factor)));
+    if (in_front < kFewUnexplained && furthest > kManyUnexplained) return true;
+    if (furthest < kFewUnexplained && in_front > kManyUnexplained) return false;
+    return std::nullopt;
   }
   // The share of a channel's integers in a layer that are no roundings if this is its factor; 0 of few.
   double unexplained(const BothWeights& both, bool makes, size_t channel, double factor) const {
@@ -541,6 +556,8 @@ QuantisedSource quantised_source(const Graph& source, const Graph& target) {
 
 namespace {
 
+constexpr double kMostOfColumn = 0.02;  // an error of more would let any number of the column stand for another
+
 // The column of each place in a layer's rows, of so many.
 size_t column_at(const Node& layer, const WeightRows& rows, size_t n_columns, size_t place) {
   const bool by_row = is_convolution(layer) && int_attribute(layer, "group") > 1;  // a kernel for each channel
@@ -562,7 +579,8 @@ std::vector<double> element_errors(const Node& layer, const WeightRows& rows, co
   std::vector<double> errors(rows.numbers.size(), 0);
   const std::vector<double>& of_columns = scales.column_errors;
   for (size_t place = 0; place < errors.size(); ++place) {
-    if (!of_columns.empty()) errors[place] += of_columns[column_at(layer, rows, of_columns.size(), place)];
+    if (!of_columns.empty())
+      errors[place] += std::min(of_columns[column_at(layer, rows, of_columns.size(), place)], kMostOfColumn);
     if (!scales.errors.empty()) errors[place] += scales.errors[place / rows.width];
   }
   return errors;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "convert/surgery.h"
 #include "localize/quantised_rows.h"
 #include "tensor/compare.h"
@@ -280,6 +282,154 @@ TEST(QuantisedJudge, ARangeThatHoldsTheLargestOfScaledChannelsIsNoFault) {
   EXPECT_EQ(pair.report().n_scaled, 1);
   EXPECT_TRUE(pair.verdict().faults.empty()) << pair.verdict().faults[0].what;
   EXPECT_TRUE(pair.verdict().ranges.empty()) << pair.verdict().ranges[0].what;
+}
+
+// By row: what rounding a layer's weights takes from its sums in the mean, from the source's means by channel of what it reads.
+std::vector<double> lost_in(const Graph& source, const std::string& layer, const std::string& value) {
+  std::vector<double> means, lost;
+  for (const stream::TensorRecord& r : trace_of(source, random_tensor(DType::Float32, {1, 4, 5, 5}, 7))) {
+    if (r.name != value) continue;
+    const std::vector<double> numbers = to_doubles(r.tensor);
+    const size_t n = numbers.size() / static_cast<size_t>(r.tensor.dim(1));
+    means.assign(static_cast<size_t>(r.tensor.dim(1)), 0);
+    for (size_t i = 0; i < numbers.size(); ++i) means[i / n] += numbers[i] / static_cast<double>(n);
+  }
+  for (NodeId id : source.order()) {
+    if (source.node(id).name != layer) continue;
+    const Tensor& weights = *source.constant(source.node(id).input(1));
+    const Rounded made = rounded(weights);
+    const std::vector<double> real = to_doubles(weights), integers = to_doubles(made.integers),
+                              scales = to_doubles(made.scales);
+    const size_t width = real.size() / scales.size(), taps = width / means.size();
+    lost.assign(scales.size(), 0);
+    for (size_t i = 0; i < real.size(); ++i)
+      lost[i / width] += (real[i] - integers[i] * scales[i / width]) * means[i % width / taps];
+  }
+  return lost;
+}
+
+// The first layer's bias makes up for rounding, or does not; so has the second's, which is missing.
+TEST(QuantisedJudge, ABiasThatIsMadeAnewMakesUpForWhatTheOthersDo) {
+  const Graph source = typed(kFloat);
+  for (const bool corrected : {true, false}) {
+    Graph target = quantised(source);
+    for (NodeId id : std::vector<NodeId>(target.order())) {
+      if (target.node(id).name == "first" && corrected) {
+        std::vector<double> bias = to_doubles(*source.constant(source.find_value("b")));
+        const std::vector<double> lost = lost_in(source, "first", "x");
+        for (size_t c = 0; c < bias.size(); ++c) bias[c] += lost[c];
+        set_constant(target, id, 2, convert(Tensor::of<double>({6}, bias), DType::Float32), "corrected");
+      }
+      if (target.node(id).name == "last")
+        target.node(id).inputs[2] =
+            dequantised(&target, "bias", convert(Tensor::of<double>({8}, std::vector<double>(8, 0)), DType::Int32),
+                        convert(Tensor::of<double>({8}, std::vector<double>(8, 1e-4)), DType::Float32));
+    }
+    sort_nodes(target);
+    infer_types(target);
+    const QuantisedPair pair = pair_of(source, target);
+    ASSERT_EQ(pair.verdict().faults.size(), 1u);
+    ASSERT_EQ(pair.verdict().faults[0].edits.size(), 1u);
+    const Edit& edit = pair.verdict().faults[0].edits[0];
+    EXPECT_EQ(edit.key, "integers");
+    ASSERT_EQ(edit.numbers.size(), corrected ? 8u : 0u);
+    const std::vector<double> lost = lost_in(source, "last", "r");
+    Graph mended = target;
+    EditSource from(source);
+    apply_edits({edit}, from, mended);
+    for (NodeId id : mended.order()) {
+      if (mended.node(id).name != "bias_dequantize" && mended.node(id).name != "bias") continue;
+      const std::vector<double> integers = to_doubles(*mended.constant(mended.node(id).input(0))),
+                                bias = to_doubles(*source.constant(source.find_value("a")));
+      for (size_t c = 0; c < bias.size(); ++c)
+        EXPECT_NEAR(integers[c] * 1e-4, bias[c] + (corrected ? lost[c] : 0), 0.51e-4) << c;
+    }
+  }
+}
+
+// Four layers whose activations are quantised, and biases of the last three integers with their products for scales.
+Graph chain_with(const Graph& source, const std::string& doubled) {
+  Graph graph = quantised(source);
+  std::map<ValueId, double> scale_of_value;
+  for (NodeId id : std::vector<NodeId>(graph.order())) {
+    const Node node = graph.node(id);
+    if (node.op == "Relu") {
+      const double right =
+          static_cast<double>(static_cast<float>(largest_of(source, source.value(node.output(0)).name) / 255));
+      scale_of_value[node.output(0)] = right;
+      const auto written = static_cast<float>(node.name == doubled ? 2 * right : right);
+      graph.remove_node(id);
+      const ValueId integers = graph.add_value(graph.unused_value_name("integers"));
+      for (const bool quantises : {true, false}) {
+        Node made;
+        made.op = quantises ? "QuantizeLinear" : "DequantizeLinear";
+        made.name = node.name + (quantises ? "_quantize" : "_dequantize");
+        made.inputs = {quantises ? node.input(0) : integers,
+                       graph.add_constant(graph.unused_value_name("s"), Tensor::scalar(written)),
+                       graph.add_constant(graph.unused_value_name("z"), Tensor::scalar(uint8_t{0}))};
+        made.outputs = {quantises ? integers : node.output(0)};
+        graph.add_node(std::move(made));
+      }
+    } else if (node.op == "Conv" && scale_of_value.count(node.input(0)) != 0) {
+      const std::vector<double> scales = to_doubles(rounded(*source.constant(source.node(id).input(1))).scales),
+                                bias = to_doubles(*source.constant(source.node(id).input(2)));
+      const auto n = static_cast<int64_t>(bias.size());
+      std::vector<double> products, integers;
+      for (size_t c = 0; c < bias.size(); ++c) {
+        products.push_back(scales[c] * scale_of_value[node.input(0)]);
+        integers.push_back(std::nearbyint(bias[c] / products[c]));
+      }
+      graph.node(id).inputs[2] =
+          dequantised(&graph, node.name + "_bias", convert(Tensor::of<double>({n}, integers), DType::Int32),
+                      convert(Tensor::of<double>({n}, products), DType::Float32));
+    }
+  }
+  sort_nodes(graph);
+  infer_types(graph);
+  return graph;
+}
+
+// The third layer's bias is next to nothing, so that its numbers tell no scale; the others' scales are products, so that one has to be.
+TEST(QuantisedJudge, ASmallBiasTellsItsInputsScaleWhereTheOthersAreProducts) {
+  const Graph source = typed(R"(graph "source" {
+  input x: float32[1,4,5,5]
+  const w: float32[6,4,1,1] = random(1)
+  const b: float32[6] = {0.5, 0.25, 0.75, 1, 0.5, 0.3}
+  const u: float32[6,6,1,1] = random(2)
+  const a: float32[6] = {0.5, 0.25, 0.75, 1, 0.5, 0.3}
+  const v: float32[6,6,1,1] = random(3)
+  const d: float32[6] = {0.0001, 0, 0, 0.0001, 0, 0}
+  const t: float32[6,6,1,1] = random(4)
+  const e: float32[6] = {0.5, 0.25, 0.75, 1, 0.5, 0.3}
+  c1 = Conv(x, w, b) @one
+  r1 = Relu(c1) @act1
+  c2 = Conv(r1, u, a) @two
+  r2 = Relu(c2) @act2
+  c3 = Conv(r2, v, d) @three
+  r3 = Relu(c3) @act3
+  y = Conv(r3, t, e) @four
+  output y
+})");
+  const QuantisedPair healthy = pair_of(source, chain_with(source, ""));
+  EXPECT_TRUE(healthy.verdict().faults.empty()) << healthy.verdict().faults[0].what;
+  const QuantisedPair pair = pair_of(source, chain_with(source, "act2"));
+  ASSERT_EQ(pair.verdict().faults.size(), 1u);
+  EXPECT_EQ(pair.written().node(pair.verdict().faults[0].node).name, "act2_quantize");
+  ASSERT_EQ(pair.verdict().faults[0].edits.size(), 2u);
+  EXPECT_NEAR(pair.verdict().faults[0].edits[0].numbers[0], largest_of(source, "r2") / 255, 1e-6);
+  // Where the quantiser alone is wrong, by less than a range tells of, the bias behind says that it is.
+  Graph apart = chain_with(source, "");
+  for (NodeId id : std::vector<NodeId>(apart.order())) {
+    if (apart.node(id).name != "act2_quantize") continue;
+    const double right = to_doubles(*apart.constant(apart.node(id).input(1)))[0];
+    set_constant(apart, id, 1, Tensor::scalar(static_cast<float>(0.9 * right)), "changed");
+  }
+  infer_types(apart);
+  const QuantisedPair between = pair_of(source, apart);
+  ASSERT_EQ(between.verdict().faults.size(), 1u);
+  EXPECT_EQ(between.written().node(between.verdict().faults[0].node).name, "act2_quantize");
+  ASSERT_EQ(between.verdict().faults[0].edits.size(), 1u);
+  EXPECT_NEAR(between.verdict().faults[0].edits[0].numbers[0], largest_of(source, "r2") / 255, 1e-6);
 }
 
 // No quantiser makes up for anything by a bias that is 0 in all channels, however much it may be off.

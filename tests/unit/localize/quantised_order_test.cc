@@ -112,6 +112,16 @@ TEST(QuantisedOrder, AdaptivelyRoundedIntegersStayWhatTheyAre) {
   expect_put_back(source, healthy, kOrderCases[0]);
 }
 
+// Axes of one element each have no order, however much integers are as they are.
+TEST(QuantisedOrder, AxesOfOneElementAreNoOrder) {
+  const Graph source = typed(kTwoLayers), target = quantised(source);
+  const NodeId layer = node_called(target, "last");
+  const auto held = held_rows(source, target, Uses(target), {node_called(source, "last"), layer, {}});
+  ASSERT_TRUE(held);
+  EXPECT_EQ(held->weights.shape, (Shape{24, 6, 1, 1}));
+  EXPECT_FALSE(order_of(*held, {0}, {}, false));
+}
+
 TEST(QuantisedOrder, AnOrderThatDoesNotFitIsRefused) {
   const Graph source = typed(kTwoLayers), target = quantised(source);
   Edit edit;
