@@ -1,6 +1,8 @@
 // The parts of a ParallelSession: each takes the oldest segment that is ready, and sleeps where there is none.
 #include "place/executor.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -19,6 +21,8 @@ int64_t clock_ns() {
 // To be woken takes tens of microseconds, more than many a segment. A processor that others use, too, is kept from them for no longer, and
 // its thread has its share of the time left when the next segment begins.
 constexpr std::chrono::microseconds kAwake{100};
+// After its processor was taken from it, a part's thread sleeps at once for so many waits: some runs of a network.
+constexpr int kWaitsAsleep = 100;
 
 Lane lane_of(std::vector<std::unique_ptr<Session>> sessions) {
   Lane lane;
@@ -32,6 +36,14 @@ Lane lane_of(std::vector<std::unique_ptr<Session>> sessions) {
 void ParallelSession::Worker::call() {
   calls.fetch_add(1, std::memory_order_release);
   wake.notify_all();
+}
+
+void ParallelSession::Worker::choose_how_to_wait() {
+  rusage usage{};
+  if (::getrusage(RUSAGE_THREAD, &usage) != 0) return;
+  asleep_for = usage.ru_nivcsw > preemptions ? kWaitsAsleep : std::max(0, asleep_for - 1);
+  preemptions = usage.ru_nivcsw;
+  stays_awake = asleep_for == 0;
 }
 
 template <class Ready>
@@ -179,6 +191,7 @@ void ParallelSession::work(size_t part) {
   std::unique_lock lock(mutex_);
   for (;;) {
     Flight* flight = nullptr;
+    workers_[part]->choose_how_to_wait();
     workers_[part]->wait(lock, [&] { return stop_ || (flight = ready_for(part)) != nullptr; });
     if (stop_) return;
     run_segment(part, *flight, lock);

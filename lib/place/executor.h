@@ -75,8 +75,13 @@ class ParallelSession {
     std::thread thread;
     bool has_processor = false;  // of its own, which it need not give way on
     bool stays_awake = true;     // for a while, before it sleeps
+    int64_t preemptions = 0;     // of its thread, as counted last
+    int asleep_for = 0;          // so many waits
 
     void call();
+    // Called by the part's thread before it waits: sets stays_awake. Where another thread took its
+    // processor lately, time awake is time that it lacks in its next segment.
+    void choose_how_to_wait();
     // Until `ready` says so, which the lock guards.
     template <class Ready>
     void wait(std::unique_lock<std::mutex>& lock, Ready&& ready);
