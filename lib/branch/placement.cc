@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "branch/config.h"
+#include "place/measure.h"
 #include "place/rules.h"
 
 namespace dnn::branch {
@@ -52,6 +53,16 @@ std::unique_ptr<ParallelSession> open_parallel(const Graph& graph, const std::ve
   std::string letters;
   for (const Part& part : parts) letters += part.letter;
   return place::open_parallel(graph, parts, place_by_names(graph, letters), options);
+}
+
+double branches_us(const Graph& graph, const std::vector<Part>& parts, const CompileOptions& options, int64_t warmup,
+                   int64_t runs) {
+  const std::string letters = letters_named(graph);
+  std::vector<Part> used = parts;
+  std::erase_if(used, [&](const Part& part) { return letters.find(part.letter) == std::string::npos; });
+  const std::unique_ptr<ParallelSession> session = open_parallel(graph, used, options);
+  const std::vector<Tensor> inputs = place::inputs_for(graph);
+  return place::typical_us({[&] { return session->run(inputs); }, session->callers_processors()}, warmup, runs);
 }
 
 }  // namespace dnn::branch

@@ -25,4 +25,8 @@ std::vector<size_t> place_by_names(const Graph& graph, const std::string& letter
 std::unique_ptr<ParallelSession> open_parallel(const Graph& graph, const std::vector<Part>& parts,
                                                const CompileOptions& options);
 
+// Typical microseconds of a run with all branches at once, on those of `parts` that the network has work for.
+double branches_us(const Graph& graph, const std::vector<Part>& parts, const CompileOptions& options, int64_t warmup,
+                   int64_t runs);
+
 }  // namespace dnn::branch

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "base/counted.h"
 #include "base/error.h"
 #include "branch/config.h"
 #include "branch/evaluate.h"
+#include "ops/op.h"
 
 namespace dnn::branch {
 namespace {
@@ -33,14 +35,26 @@ class Stopwatch {
         return place::open_alone(package, part);
       });
       const auto run = [&] { return place::on_part(part, [&] { return session->run(inputs); }); };
-      result.push_back(place::typical_us({run, part.cores}, kWarmUp, options_.runs));
+      const place::TypicalTime time = place::typical_time({run, part.cores}, kWarmUp, options_.runs);
+      result.push_back(time.us);
+      if (!time.runs_are_alike) ++unlike_[result.size() - 1];
     }
+    ++graphs_;
     return result;
+  }
+
+  // By part: true where most graphs had runs that differ, as other programs take turns on its processors.
+  std::vector<bool> shared_parts() const {
+    std::vector<bool> shared;
+    for (const int64_t unlike : unlike_) shared.push_back(2 * unlike > graphs_);
+    return shared;
   }
 
  private:
   const std::vector<Part>& parts_;
   const SearchOptions& options_;
+  std::vector<int64_t> unlike_ = std::vector<int64_t>(parts_.size(), 0);
+  int64_t graphs_ = 0;
 };
 
 std::string device_of(const Part& part) { return find_processor(std::string(1, part.letter))->name; }
@@ -99,6 +113,64 @@ std::string stage_line(const SourceStage& stage, size_t index, const SearchedSta
   return line;
 }
 
+// The choice among a stage's candidates, which begin with the whole stage on each part.
+SearchedStage searched_stage(const std::vector<Candidate>& candidates, size_t parts, const SearchOptions& options) {
+  SearchedStage found;
+  found.whole.assign(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(parts));
+  found.branches = choose_branches(candidates, found.whole, options);
+  return found;
+}
+
+std::vector<BranchShape> shapes_of(const SearchedStage& found, const SourceStage& stage, const std::vector<Part>& parts,
+                                   const std::string& main_device) {
+  std::vector<BranchShape> branches;
+  for (const Candidate& c : found.branches) branches.push_back({device_of(parts[c.part]), c.depth, c.width});
+  if (branches.empty()) branches = {{main_device, static_cast<int64_t>(stage.blocks.size()), 1}};
+  return branches;
+}
+
+// The search's result as if each shared part were `times` as slow.
+SearchResult with_slower_parts(const SourceStages& stages, const std::vector<Part>& parts, const SearchOptions& options,
+                               const std::vector<std::vector<Candidate>>& candidates, const std::vector<bool>& shared,
+                               double times, const SearchResult& first) {
+  SearchResult result;
+  result.plan.main_device = first.plan.main_device;
+  for (size_t s = 0; s < candidates.size(); ++s) {
+    SearchedStage found = searched_stage(slower(candidates[s], shared, times), parts.size(), options);
+    result.plan.stages.push_back(shapes_of(found, stages.stages[s], parts, result.plan.main_device));
+    result.stages.push_back(std::move(found));
+  }
+  return result;
+}
+
+// A part whose processor other programs share has its share of the time on average, but when it is called, it may
+// have to wait for a time slice, and all parts with it. How often depends on what it has to do in all, so whole
+// networks are measured, with less and less for such parts.
+SearchResult fastest_for_shared(const Graph& source, const SourceStages& stages, const std::vector<Part>& parts,
+                                const SearchOptions& options, const std::vector<std::vector<Candidate>>& candidates,
+                                const std::vector<bool>& shared, SearchResult first) {
+  const auto us_of = [&](const StretchPlan& plan) {
+    Graph graph = stretch(source, stages, plan);
+    infer_types(graph);
+    return branches_us(graph, parts, options.compile, kWarmUp, options.runs);
+  };
+  std::set<std::string> texts = {plan_text(first.plan, stages)};
+  SearchResult best = first;
+  double best_us = us_of(first.plan);
+  std::string line = cat("programs share processors: as measured ", std::lround(best_us), " us");
+  for (const double times : {1.5, 2.0, 2.5}) {
+    SearchResult other = with_slower_parts(stages, parts, options, candidates, shared, times, first);
+    if (!texts.insert(plan_text(other.plan, stages)).second) continue;
+    const double us = us_of(other.plan);
+    line += cat(", as if ", times, " times as slow ", std::lround(us), " us");
+    if (us >= best_us) continue;
+    best_us = us;
+    best = std::move(other);
+  }
+  if (options.say) options.say(line);
+  return best;
+}
+
 }  // namespace
 
 std::vector<Candidate> choose_branches(const std::vector<Candidate>& candidates, const std::vector<Candidate>& whole,
@@ -134,6 +206,11 @@ std::vector<Candidate> choose_branches(const std::vector<Candidate>& candidates,
   return {};
 }
 
+std::vector<Candidate> slower(std::vector<Candidate> candidates, const std::vector<bool>& shared, double times) {
+  for (Candidate& c : candidates) c.us *= shared[c.part] ? times : 1;
+  return candidates;
+}
+
 SearchResult search_branches(const Graph& source, const SourceStages& stages, const std::vector<Part>& parts,
                              const SearchOptions& options) {
   Stopwatch watch(parts, options);
@@ -141,20 +218,17 @@ SearchResult search_branches(const Graph& source, const SourceStages& stages, co
   const size_t best = std::min_element(alone.begin(), alone.end()) - alone.begin();
   SearchResult result;
   result.plan.main_device = device_of(parts[best]);
+  std::vector<std::vector<Candidate>> candidates;
   for (size_t s = 0; s < stages.stages.size(); ++s) {
-    const std::vector<Candidate> candidates = candidates_of(source, stages, result.plan, s, parts.size(), watch);
-    SearchedStage found;
-    found.whole.assign(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(parts.size()));
-    found.branches = choose_branches(candidates, found.whole, options);
-    std::vector<BranchShape> branches;
-    for (const Candidate& c : found.branches) branches.push_back({device_of(parts[c.part]), c.depth, c.width});
-    if (branches.empty())
-      branches = {{result.plan.main_device, static_cast<int64_t>(stages.stages[s].blocks.size()), 1}};
-    result.plan.stages.push_back(std::move(branches));
+    candidates.push_back(candidates_of(source, stages, result.plan, s, parts.size(), watch));
+    SearchedStage found = searched_stage(candidates[s], parts.size(), options);
+    result.plan.stages.push_back(shapes_of(found, stages.stages[s], parts, result.plan.main_device));
     if (options.say) options.say(stage_line(stages.stages[s], s, found, parts));
     result.stages.push_back(std::move(found));
   }
-  return result;
+  const std::vector<bool> shared = watch.shared_parts();
+  if (std::find(shared.begin(), shared.end(), true) == shared.end()) return result;
+  return fastest_for_shared(source, stages, parts, options, candidates, shared, std::move(result));
 }
 
 }  // namespace dnn::branch

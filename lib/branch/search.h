@@ -31,6 +31,9 @@ struct Candidate {
 std::vector<Candidate> choose_branches(const std::vector<Candidate>& candidates, const std::vector<Candidate>& whole,
                                        const SearchOptions& options);
 
+// The candidates as if each shared part (`shared`: by part) took `times` as long.
+std::vector<Candidate> slower(std::vector<Candidate> candidates, const std::vector<bool>& shared, double times);
+
 struct SearchedStage {
   std::vector<Candidate> whole;     // by part
   std::vector<Candidate> branches;  // chosen; empty: not branched
@@ -42,7 +45,8 @@ struct SearchResult {
 };
 
 // Measures stage after stage, each behind the tensor that the stages before it merge. `parts`: two or more. Widths are eighths; latencies of
-// depths between the least and the whole are on the line between these two.
+// depths between the least and the whole are on the line between these two. Where a part's runs differ, as other
+// programs share its processor, plans with less work for it are measured whole, too, and the fastest is the result.
 SearchResult search_branches(const Graph& source, const SourceStages& stages, const std::vector<Part>& parts,
                              const SearchOptions& options);
 

@@ -59,7 +59,7 @@ void run_in_turns(std::vector<Way>& ways, int64_t warmup, int64_t runs) {
   }
 }
 
-double typical_us(const Way& way, int64_t warmup, int64_t runs) {
+TypicalTime typical_time(const Way& way, int64_t warmup, int64_t runs) {
   const PinnedThread pinned(way.processors);
   for (int64_t i = 0; i < warmup; ++i) way.run();
   std::vector<double> us;
@@ -69,7 +69,7 @@ double typical_us(const Way& way, int64_t warmup, int64_t runs) {
     us.push_back(us_since(start));
   }
   const Latency single = latency_of(std::move(us));
-  if (single.p95 <= kAlike * single.min) return single.median;
+  if (single.p95 <= kAlike * single.min) return {single.median, true};
   std::vector<double> averages;
   for (int i = 0; i < kSamples; ++i) {
     const Clock::time_point start = Clock::now();
@@ -81,7 +81,7 @@ double typical_us(const Way& way, int64_t warmup, int64_t runs) {
     }
     averages.push_back(sum / static_cast<double>(count));
   }
-  return latency_of(std::move(averages)).median;
+  return {latency_of(std::move(averages)).median, false};
 }
 
 double line_round_trip_ns(int one, int other) {

@@ -35,7 +35,12 @@ void run_in_turns(std::vector<Way>& ways, int64_t warmup, int64_t runs);
 // more where these differ. Where another program shares a processor, a run is as fast as without it
 // or waits for the other's time slice, and the median of short runs does not tell the other's share.
 // The result then is an average over many slices, without a disturbance that came once.
-double typical_us(const Way& way, int64_t warmup, int64_t runs);
+struct TypicalTime {
+  double us = 0;
+  bool runs_are_alike = true;
+};
+TypicalTime typical_time(const Way& way, int64_t warmup, int64_t runs);
+inline double typical_us(const Way& way, int64_t warmup, int64_t runs) { return typical_time(way, warmup, runs).us; }
 
 // Nanoseconds that a cache line takes to the other processor and back, at best: some 70 where they
 // share a cache, 300 where they do not. A virtual machine's processors may be moved apart and back.

@@ -174,14 +174,7 @@ class ChildSearcher {
   // ---- latencies
   // All branches at once.
   double parallel_us(const Graph& graph) const {
-    const std::string letters = branch::letters_named(graph);
-    std::vector<branch::Part> parts;
-    for (const branch::Part& part : search_.parts) {
-      if (letters.find(part.letter) != std::string::npos) parts.push_back(part);
-    }
-    const auto session = branch::open_parallel(graph, parts, search_.compile);
-    return place::typical_us({[&] { return session->run(inputs_); }, session->callers_processors()}, kWarmUp,
-                             search_.runs);
+    return branch::branches_us(graph, search_.parts, search_.compile, kWarmUp, search_.runs);
   }
 
   // The network itself on each part alone, and on all processors of the parts as one device.

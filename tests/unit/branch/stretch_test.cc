@@ -254,6 +254,10 @@ TEST(BranchSearch, ChoosesByTheRule) {
   ASSERT_EQ(chosen.size(), 2u);
   EXPECT_EQ(chosen[0].us, 640);
   EXPECT_EQ(chosen[1].us, 650) << "60 and 25 of 100 are enough, and 650 us less than 780";
+  const std::vector<Candidate> with_less = choose_branches(slower(all, {false, true}, 1.5), whole, rule);
+  ASSERT_EQ(with_less.size(), 2u);
+  EXPECT_EQ(with_less[0].us, 780) << "the second part as slow as 975 us for half of the channels: it has a quarter";
+  EXPECT_EQ(with_less[1].width, 0.25);
   SearchOptions dear;
   dear.merge_us = 400;
   EXPECT_TRUE(choose_branches(all, whole, dear).empty()) << "a merge costs more than the 350 us that it saves";
