@@ -128,7 +128,7 @@ class Search {
     tried_ = {attempt(0)};
     // Nothing has been chosen yet: all inputs judge.
     judge(trial(0));
-    if (is_sure(trial(0).all())) return finish();
+    if (keeps(trial(0).all()) && is_sure(trial(0).all())) return finish();
     result_.searched = true;
     result_.sensitivity = measure();
     choices_ = choices_by_sensitivity(bound_, *result_.sensitivity, options_, search_.most_float);
@@ -167,21 +167,27 @@ class Search {
   static double likely_drop(const Validation& validation) {
     return validation.with_truth == 0 ? validation.drop() : validation.expected_drop() + validation.expected_error();
   }
-  // A search is sure of a choice where few samples neither hide a loss nor make one: the count has to be within the bound less its
-  // standard error.
+  // A search is sure of a choice where few samples neither hide a loss nor make one: the count's bound is rounded up to a whole label.
   bool is_sure(const Validation& validation) const {
-    return std::max(likely_drop(validation), validation.drop() - validation.drop_error()) <= search_.max_drop;
+    const double label = validation.with_truth == 0 ? 0 : 100 / static_cast<double>(validation.with_truth);
+    const double most = label == 0 ? search_.max_drop : label * std::ceil(search_.max_drop / label);
+    return validation.drop() <= most + 1e-9 && likely_drop(validation) <= search_.max_drop;
+  }
+  // All on integers has to keep the count's bound as it is.
+  bool is_sure(size_t k) {
+    return is_sure(trial(k).search) && (k > 0 || (keeps(trial(0).search) && keeps(trial(0).all())));
   }
 
   bool is_found(const Trial& trial) const {
     if (!trial.judged) return false;
-    return result_.searched ? is_sure(trial.search) && keeps(*trial.judged) : is_sure(trial.all());
+    if (!result_.searched || trial.choice.layers == 0) return keeps(trial.all()) && is_sure(trial.all());
+    return is_sure(trial.search) && keeps(*trial.judged);
   }
 
   bool holds(const Trial& trial) const {
     if (!trial.judged) return false;
     if (!result_.searched) return keeps(trial.all());
-    return keeps(*trial.judged) && (keeps(trial.search) || is_sure(trial.search));
+    return keeps(*trial.judged) && (keeps(trial.search) || (trial.choice.layers > 0 && is_sure(trial.search)));
   }
 
   void judge(Trial& trial) const {
@@ -198,14 +204,14 @@ class Search {
   // the first that does. choices_.size() where none does.
   size_t first_kept() {
     size_t fails = 0, kept = choices_.size();
-    if (is_sure(trial(0).search)) return 0;
+    if (is_sure(size_t{0})) return 0;
     for (size_t k = 1; k < choices_.size() && kept == choices_.size() && !over();) {
-      (is_sure(trial(k).search) ? kept : fails) = k;
+      (is_sure(k) ? kept : fails) = k;
       k = k + 1 < choices_.size() ? std::min(2 * k, choices_.size() - 1) : k + 1;
     }
     while (kept < choices_.size() && kept > fails + 1 && !over()) {
       const size_t middle = fails + (kept - fails) / 2;
-      (is_sure(trial(middle).search) ? kept : fails) = middle;
+      (is_sure(middle) ? kept : fails) = middle;
     }
     return kept;
   }
@@ -213,7 +219,7 @@ class Search {
   // The other half judges it, and while that says no, choices with more layers in float32.
   void find() {
     for (size_t k = first_kept(); k < choices_.size() && !over(); k += std::max<size_t>(1, k / 4)) {
-      if (!is_sure(trial(k).search)) continue;
+      if (!is_sure(k)) continue;
       judge(trial(k));
       if (keeps(*trial(k).judged)) return;
     }

@@ -115,13 +115,6 @@ double Validation::drop() const {
   return samples == 0 ? 0 : 100.0 * static_cast<double>(samples - same_label) / static_cast<double>(samples);
 }
 
-double Validation::drop_error() const {
-  if (with_truth == 0) return 0;
-  const auto n = static_cast<double>(with_truth), lost = static_cast<double>(right_before() - right_after());
-  const auto moved = static_cast<double>(right.only_a + right.only_b);
-  return 100 * std::sqrt(std::max(0.0, moved - lost * lost / n)) / n;
-}
-
 double Validation::expected_drop() const { return samples == 0 ? 0 : 100 * losses / static_cast<double>(samples); }
 
 double Validation::worst_drop() const { return with_truth > 0 ? std::max(drop(), expected_drop()) : drop(); }

@@ -39,7 +39,6 @@ struct Validation {
   int64_t right_after() const { return right.both + right.only_b; }
   // Points of top-1 that are lost, or where no class is known, the percentage of samples whose label changed.
   double drop() const;
-  double drop_error() const;  // its standard error; 0 where no class is known
   // The points of top-1 that noise of this size is expected to cost, if the network before knows how probable its classes are: a
   // count on a hundred samples strays by points, as it asks which of two near classes happens to be true. And its standard error.
   double expected_drop() const;
