@@ -148,7 +148,7 @@ SearchResult with_slower_parts(const SourceStages& stages, const std::vector<Par
 // networks are measured, with less and less for such parts.
 SearchResult fastest_for_shared(const Graph& source, const SourceStages& stages, const std::vector<Part>& parts,
                                 const SearchOptions& options, const std::vector<std::vector<Candidate>>& candidates,
-                                const std::vector<bool>& shared, SearchResult first) {
+                                const std::vector<bool>& shared, const SearchResult& first) {
   const auto us_of = [&](const StretchPlan& plan) {
     Graph graph = stretch(source, stages, plan);
     infer_types(graph);
@@ -228,7 +228,7 @@ SearchResult search_branches(const Graph& source, const SourceStages& stages, co
   }
   const std::vector<bool> shared = watch.shared_parts();
   if (std::find(shared.begin(), shared.end(), true) == shared.end()) return result;
-  return fastest_for_shared(source, stages, parts, options, candidates, shared, std::move(result));
+  return fastest_for_shared(source, stages, parts, options, candidates, shared, result);
 }
 
 }  // namespace dnn::branch

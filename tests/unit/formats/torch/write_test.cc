@@ -111,7 +111,7 @@ void expect_state(const Graph& read, const Graph& written) {
 TEST(StateDict, HoldsParametersAndBuffers) {
   const Graph graph = graph_of(kNet);
   ModelFiles files = statedict::to_files(graph, {});
-  expect_state(statedict::read(model_in_memory("net.pth", std::move(files))), graph);
+  expect_state(statedict::read(model_in_memory("net.pth", files)), graph);
 }
 
 TEST(SafeTensors, HoldTheSameAndTheMetadata) {
@@ -138,7 +138,7 @@ TEST(StateDict, WeightsWithoutAGraphStayAsTheyAre) {
   weights.add_constant("a.b", dnn::Tensor::of<int64_t>({2}, {1, -1}));
   weights.add_constant("c", dnn::Tensor::of<float>({}, {0.5f}));
   ModelFiles files = statedict::to_files(weights, {});
-  const Graph read = statedict::read(model_in_memory("w.pth", std::move(files)));
+  const Graph read = statedict::read(model_in_memory("w.pth", files));
   ASSERT_NE(read.constant(read.find_value("a.b")), nullptr);
   EXPECT_TRUE(read.constant(read.find_value("a.b"))->identical(dnn::Tensor::of<int64_t>({2}, {1, -1})));
   EXPECT_TRUE(read.constant(read.find_value("c"))->identical(dnn::Tensor::of<float>({}, {0.5f})));
