@@ -1,10 +1,11 @@
 // What an evaluation reports: order statistics, CSV, JSON, the line for the person and the timeline.
 #include "branch/evaluate.h"
-#include "base/json_text.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+
+#include "base/json_text.h"
 
 namespace dnn::branch {
 namespace {

@@ -1,10 +1,11 @@
 // Text on its way to standard output: what steers a terminal or a CI service is made visible, all else stays as it is.
 #include "cli/output.h"
-#include "base/json_text.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+
+#include "base/json_text.h"
 
 namespace dnn::cli {
 namespace {

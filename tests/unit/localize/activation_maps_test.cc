@@ -1,6 +1,5 @@
 // Activation maps: which channels are shown, how they are made smaller, what is not finite, and which layers a report has them of.
 #include "localize/activation_maps.h"
-#include "base/json_text.h"
 
 #include <gtest/gtest.h>
 
@@ -8,6 +7,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "cache.h"
 #include "localize/localize.h"
 #include "localize/localize_models.h"

@@ -1,13 +1,13 @@
 // schemas/localize says what dnn-localize writes: outputs of each mode are what their schema describes, and whatever is described is
 // written by one of them.
 #include "json_schema.h"
-#include "base/json_text.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
+#include "base/json_text.h"
 #include "cache.h"
 #include "localize/bisect_model.h"
 #include "localize/precision_model.h"

@@ -1,11 +1,11 @@
 // schemas/quantize says what dnn-quantize writes: reports and states are what their schema describes, and whatever is described is
 // written by one of them.
 #include "quant/report.h"
-#include "base/json_text.h"
 
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "base/json_text.h"
 #include "cases.h"
 #include "formats/format.h"
 #include "json_schema.h"

@@ -1,6 +1,5 @@
 // Frames: what is sent arrives, and what was changed, replayed, cut off or too large is refused before memory is taken.
 #include "remote/frame.h"
-#include "base/json_text.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -8,6 +7,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "base/json_text.h"
 #include "remote/address.h"
 #include "remote/handshake.h"
 #include "remote/tensors.h"

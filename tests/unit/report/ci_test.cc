@@ -1,10 +1,11 @@
 // The files for continuous integration: hostile names, long lists, and the parts that readers insist on.
 #include "report/ci.h"
-#include "base/json_text.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+
+#include "base/json_text.h"
 
 namespace dnn::report {
 namespace {
