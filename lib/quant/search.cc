@@ -178,16 +178,19 @@ class Search {
     return is_sure(trial(k).search) && (k > 0 || (keeps(trial(0).search) && keeps(trial(0).all())));
   }
 
+  // True where the judging half, and both halves together, keep the bound: what a person asked for, with no label on top.
+  bool passes(const Trial& trial) const { return keeps(*trial.judged) && keeps(trial.all()); }
+
   bool is_found(const Trial& trial) const {
     if (!trial.judged) return false;
     if (!result_.searched || trial.choice.layers == 0) return keeps(trial.all()) && is_sure(trial.all());
-    return is_sure(trial.search) && keeps(*trial.judged);
+    return is_sure(trial.search) && passes(trial);
   }
 
   bool holds(const Trial& trial) const {
     if (!trial.judged) return false;
     if (!result_.searched) return keeps(trial.all());
-    return keeps(*trial.judged) && (keeps(trial.search) || (trial.choice.layers > 0 && is_sure(trial.search)));
+    return passes(trial) && (keeps(trial.search) || (trial.choice.layers > 0 && is_sure(trial.search)));
   }
 
   void judge(Trial& trial) const {
@@ -221,7 +224,7 @@ class Search {
     for (size_t k = first_kept(); k < choices_.size() && !over(); k += std::max<size_t>(1, k / 4)) {
       if (!is_sure(k)) continue;
       judge(trial(k));
-      if (keeps(*trial(k).judged)) return;
+      if (passes(trial(k))) return;
     }
   }
 
