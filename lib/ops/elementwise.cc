@@ -95,6 +95,49 @@ BroadcastRuns broadcast_runs(const Shape& output, const std::vector<Shape>& inpu
   return runs;
 }
 
+void for_each_run(ThreadPool* pool, const Shape& output, const Shape& a, const Shape& b,
+                  const std::function<void(const BroadcastRun&)>& body) {
+  const BroadcastRuns runs = broadcast_runs(output, {a, b});
+  const int64_t n = element_count(output), step_a = runs.step[0], step_b = runs.step[1];
+  share(pool, n, static_cast<double>(n), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end;) {
+      const int64_t from = i % runs.length, count = std::min(end - i, runs.length - from);
+      const size_t run = i / runs.length;
+      body({i, runs.offsets[0][run] + from * step_a, runs.offsets[1][run] + from * step_b, step_a, step_b, count});
+      i += count;
+    }
+  });
+}
+
+namespace internal {
+
+void run_unary(ReferenceContext& context, const RowKernel<UnaryRow>& kernel) {
+  const Tensor& x = context.input(0);
+  Tensor y(kernel.output, x.shape());
+  const auto size_x = static_cast<int64_t>(dtype_size(x.dtype())), size_y = static_cast<int64_t>(dtype_size(y.dtype()));
+  const std::byte* in = x.bytes().data();
+  std::byte* out = y.mutable_bytes();
+  share(context.pool, x.size(), static_cast<double>(x.size()), [&](int64_t begin, int64_t end) {
+    kernel.row(kernel.functor, in + begin * size_x, out + begin * size_y, end - begin);
+  });
+  context.outputs[0] = std::move(y);
+}
+
+void run_binary(ReferenceContext& context, const Tensor& a, const Tensor& b, const RowKernel<BinaryRow>& kernel) {
+  Tensor y(kernel.output, broadcast_shape(context.node, a.shape(), b.shape()));
+  const auto size_of = [](const Tensor& tensor) { return static_cast<int64_t>(dtype_size(tensor.dtype())); };
+  const int64_t size_a = size_of(a), size_b = size_of(b), size_y = size_of(y);
+  const std::byte *in_a = a.bytes().data(), *in_b = b.bytes().data();
+  std::byte* out = y.mutable_bytes();
+  for_each_run(context.pool, y.shape(), a.shape(), b.shape(), [&](const BroadcastRun& run) {
+    kernel.row(kernel.functor, in_a + run.a * size_a, run.step_a, in_b + run.b * size_b, run.step_b,
+               out + run.begin * size_y, run.count);
+  });
+  context.outputs[0] = std::move(y);
+}
+
+}  // namespace internal
+
 namespace {
 void infer_broadcast(InferContext& context, DType dtype) {
   Type type;

@@ -154,25 +154,13 @@ struct BroadcastRuns {
 };
 BroadcastRuns broadcast_runs(const Shape& output, const std::vector<Shape>& inputs);
 
-// Calls body(i, ia, ib) for each output element with its place and those of the inputs' elements, from any thread of `pool`.
-template <class Body>
-void for_each_broadcast(ThreadPool* pool, const Shape& output, const Shape& a, const Shape& b, const Body& body) {
-  const BroadcastRuns runs = broadcast_runs(output, {a, b});
-  const int64_t n = element_count(output), step_a = runs.step[0], step_b = runs.step[1];
-  share(pool, n, static_cast<double>(n), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end;) {
-      const int64_t from = i % runs.length, count = std::min(end - i, runs.length - from);
-      const size_t run = i / runs.length;
-      const int64_t ia = runs.offsets[0][run] + from * step_a, ib = runs.offsets[1][run] + from * step_b;
-      if (step_a == 1 && step_b == 1) {
-        for (int64_t j = 0; j < count; ++j) body(i + j, ia + j, ib + j);
-      } else {
-        for (int64_t j = 0; j < count; ++j) body(i + j, ia + j * step_a, ib + j * step_b);
-      }
-      i += count;
-    }
-  });
-}
+// Part of a run: `count` output elements from place `begin`, and the inputs' elements from places a and b, in steps of 0 or 1.
+struct BroadcastRun {
+  int64_t begin, a, b, step_a, step_b, count;
+};
+// Calls body for parts that make up the output, from any thread of `pool`.
+void for_each_run(ThreadPool* pool, const Shape& output, const Shape& a, const Shape& b,
+                  const std::function<void(const BroadcastRun&)>& body);
 
 // infer(): output = broadcast of all inputs, dtype of the first (or bool for comparisons).
 void infer_elementwise(InferContext& context);
@@ -224,42 +212,71 @@ Functor make_functor(const Node& node) {
     return Functor();
   }
 }
+
+// A loop over one row is what the compiler makes anew for each functor and dtype. All else is done once, in elementwise.cc.
+// Inputs and output are of the row's types; the steps, 0 or 1, count elements.
+using UnaryRow = void (*)(const void* functor, const void* x, void* out, int64_t n);
+using BinaryRow = void (*)(const void* functor, const void* a, int64_t step_a, const void* b, int64_t step_b, void* out,
+                           int64_t n);
+template <class Row>
+struct RowKernel {
+  Row row = nullptr;
+  const void* functor = nullptr;
+  DType output = DType::Undefined;
+};
+// Output 0 of a node with one input, or with two that are broadcast.
+void run_unary(ReferenceContext& context, const RowKernel<UnaryRow>& kernel);
+void run_binary(ReferenceContext& context, const Tensor& a, const Tensor& b, const RowKernel<BinaryRow>& kernel);
+
+template <class Functor, class T, class Out>
+void unary_row(const void* functor, const void* x, void* out, int64_t n) {
+  const Functor f = *static_cast<const Functor*>(functor);
+  const T* in = static_cast<const T*>(x);
+  Out* to = static_cast<Out*>(out);
+  for (int64_t i = 0; i < n; ++i) to[i] = static_cast<Out>(f(widen(in[i])));
+}
+
+template <class Functor, class A, class B, class Out>
+void binary_row(const void* functor, const void* a, int64_t step_a, const void* b, int64_t step_b, void* out,
+                int64_t n) {
+  const Functor f = *static_cast<const Functor*>(functor);
+  const A* left = static_cast<const A*>(a);
+  const B* right = static_cast<const B*>(b);
+  Out* to = static_cast<Out*>(out);
+  if (step_a == 1 && step_b == 1) {
+    for (int64_t i = 0; i < n; ++i) to[i] = static_cast<Out>(f(widen(left[i]), widen(right[i])));
+  } else {
+    for (int64_t i = 0; i < n; ++i) to[i] = static_cast<Out>(f(widen(left[i * step_a]), widen(right[i * step_b])));
+  }
+}
 }  // namespace internal
 
 template <class Functor, Domain domain>
 void reference_unary(ReferenceContext& context) {
-  const Functor functor = internal::make_functor<Functor>(context.node);
-  const Tensor& x = context.input(0);
-  internal::dispatch_domain<domain>(x.dtype(), [&](auto tag) {
+  const auto functor = internal::make_functor<Functor>(context.node);
+  internal::RowKernel<internal::UnaryRow> kernel{.functor = &functor};
+  internal::dispatch_domain<domain>(context.input(0).dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     using Out = std::conditional_t<std::is_same_v<decltype(functor(widen(T()))), bool>, bool, T>;
-    Tensor y(kDTypeOf<Out>, x.shape());
-    const T* in = x.data<T>();
-    Out* out = y.mutable_data<Out>();
-    share(context.pool, x.size(), static_cast<double>(x.size()), [=](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) out[i] = static_cast<Out>(functor(widen(in[i])));
-    });
-    context.outputs[0] = std::move(y);
+    kernel.row = internal::unary_row<Functor, T, Out>;
+    kernel.output = kDTypeOf<Out>;
   });
+  internal::run_unary(context, kernel);
 }
 
 template <class Functor, Domain domain>
 void reference_binary(ReferenceContext& context) {
-  const Functor functor = internal::make_functor<Functor>(context.node);
+  const auto functor = internal::make_functor<Functor>(context.node);
+  internal::RowKernel<internal::BinaryRow> kernel{.functor = &functor};
   const Tensor &a = context.input(0), &b = context.input(1);
   if (a.dtype() != b.dtype()) context.fail("inputs of ", dtype_name(a.dtype()), " and ", dtype_name(b.dtype()));
-  const Shape shape = broadcast_shape(context.node, a.shape(), b.shape());
   internal::dispatch_domain<domain>(a.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     using Out = std::conditional_t<std::is_same_v<decltype(functor(widen(T()), widen(T()))), bool>, bool, T>;
-    Tensor y(kDTypeOf<Out>, shape);
-    const T *pa = a.data<T>(), *pb = b.data<T>();
-    Out* out = y.mutable_data<Out>();
-    for_each_broadcast(context.pool, shape, a.shape(), b.shape(), [=](int64_t i, int64_t ia, int64_t ib) {
-      out[i] = static_cast<Out>(functor(widen(pa[ia]), widen(pb[ib])));
-    });
-    context.outputs[0] = std::move(y);
+    kernel.row = internal::binary_row<Functor, T, T, Out>;
+    kernel.output = kDTypeOf<Out>;
   });
+  internal::run_binary(context, a, b, kernel);
 }
 
 // One input after another is folded in: struct F { T operator()(T so_far, T next) const; T finish(T all, double n) const; }

@@ -81,10 +81,13 @@ void reference_pair(ReferenceContext& context, const Wide& wide) {
   const std::vector<int64_t> a = to_int64s(context.input(0)), b = to_int64s(context.input(1));
   Tensor all(DType::Int64, y.shape());
   int64_t* out = all.mutable_data<int64_t>();
-  for_each_broadcast(context.pool, y.shape(), context.input(0).shape(), context.input(1).shape(),
-                     [&](int64_t i, int64_t ia, int64_t ib) {
-                       out[i] = result.of(wide(static_cast<int32_t>(a[ia]), static_cast<int32_t>(b[ib])));
-                     });
+  for_each_run(context.pool, y.shape(), context.input(0).shape(), context.input(1).shape(),
+               [&](const BroadcastRun& run) {
+                 for (int64_t i = 0; i < run.count; ++i) {
+                   const int64_t left = a[run.a + i * run.step_a], right = b[run.b + i * run.step_b];
+                   out[run.begin + i] = result.of(wide(static_cast<int32_t>(left), static_cast<int32_t>(right)));
+                 }
+               });
   context.outputs[0] = convert(all, y.dtype());
 }
 

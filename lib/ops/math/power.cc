@@ -4,6 +4,7 @@
 // wrapping; a negative exponent gives the quotient 1 / base^-exponent, truncated. Anything else: pow in float64.
 #include "ops/elementwise.h"
 #include "ops/gradient.h"
+#include "tensor/tensor.h"
 
 namespace dnn::power_ops {
 namespace {
@@ -17,8 +18,9 @@ uint64_t integer_power(uint64_t base, uint64_t exponent) {
   return result;
 }
 
+// `base` and `exponent` as widen() gives them; E is int64_t, uint64_t, double or widen()'s type of T.
 template <class T, class E>
-T power(T base, E exponent) {
+T power(Compute<T> base, E exponent) {
   if constexpr (std::is_integral_v<T> && std::is_integral_v<E>) {
     if constexpr (std::is_signed_v<E>) {
       if (exponent < 0) {
@@ -32,40 +34,54 @@ T power(T base, E exponent) {
       }
     }
     return static_cast<T>(integer_power(static_cast<uint64_t>(base), static_cast<uint64_t>(exponent)));
-  } else if constexpr (std::is_same_v<T, E>) {
-    return static_cast<T>(std::pow(widen(base), widen(exponent)));
+  } else if constexpr (std::is_same_v<Compute<T>, E>) {
+    return static_cast<T>(std::pow(base, exponent));
   } else {
-    const double value = std::pow(static_cast<double>(widen(base)), static_cast<double>(widen(exponent)));
+    const double value = std::pow(static_cast<double>(base), static_cast<double>(exponent));
     if constexpr (std::is_integral_v<T>) {
       constexpr double kLimit = 0x1p63;
       if (!(value > -kLimit && value < kLimit)) fail_malformed("Pow: ", value, " is out of range for an integer");
       return static_cast<T>(static_cast<int64_t>(value));
-    } else if constexpr (std::is_same_v<T, double>) {
-      return value;
     } else {
       return static_cast<T>(static_cast<float>(value));
     }
   }
 }
 
+template <class T>
+struct Power {
+  template <class E>
+  T operator()(Compute<T> base, E exponent) const {
+    return power<T>(base, exponent);
+  }
+};
+
+// The dtype that an exponent is brought into, exactly: the widest of its kind, or the base's own float type.
+DType exponent_dtype(DType base, DType exponent) {
+  if (exponent == base && is_float(base)) return base;
+  if (is_float(exponent) || is_float(base)) return DType::Float64;
+  return exponent == DType::UInt64 ? DType::UInt64 : DType::Int64;
+}
+
 void reference(ReferenceContext& context) {
-  const Tensor &base = context.input(0), &exponent = context.input(1);
-  const Shape shape = broadcast_shape(context.node, base.shape(), exponent.shape());
-  const auto run = [&](auto base_tag, auto exponent_tag) {
-    using T = typename decltype(base_tag)::type;
-    using E = typename decltype(exponent_tag)::type;
-    Tensor y(base.dtype(), shape);
-    const T* b = base.data<T>();
-    const E* e = exponent.data<E>();
-    T* out = y.mutable_data<T>();
-    for_each_broadcast(context.pool, shape, base.shape(), exponent.shape(),
-                       [=](int64_t i, int64_t ib, int64_t ie) { out[i] = power<T, E>(b[ib], e[ie]); });
-    context.outputs[0] = std::move(y);
-  };
-  internal::dispatch_domain<Domain::Numbers>(base.dtype(), [&](auto base_tag) {
-    internal::dispatch_domain<Domain::Numbers>(exponent.dtype(),
-                                               [&](auto exponent_tag) { run(base_tag, exponent_tag); });
+  const Tensor& base = context.input(0);
+  internal::dispatch_domain<Domain::Numbers>(context.input(1).dtype(), [](auto) {});  // refuses what is no number
+  const DType dtype = exponent_dtype(base.dtype(), context.input(1).dtype());
+  const Tensor exponent = context.input(1).dtype() == dtype ? context.input(1) : convert(context.input(1), dtype);
+  internal::RowKernel<internal::BinaryRow> kernel{.output = base.dtype()};
+  internal::dispatch_domain<Domain::Numbers>(base.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    static const Power<T> functor;
+    kernel.functor = &functor;
+    if constexpr (std::is_integral_v<T>) {
+      if (dtype == DType::Int64) kernel.row = internal::binary_row<Power<T>, T, int64_t, T>;
+      if (dtype == DType::UInt64) kernel.row = internal::binary_row<Power<T>, T, uint64_t, T>;
+    } else {
+      if (dtype == base.dtype()) kernel.row = internal::binary_row<Power<T>, T, T, T>;
+    }
+    if (kernel.row == nullptr) kernel.row = internal::binary_row<Power<T>, T, double, T>;
   });
+  internal::run_binary(context, base, exponent, kernel);
 }
 
 loops::Expr element(const Node&, const std::vector<loops::Expr>& inputs) {
