@@ -121,6 +121,7 @@ std::string settings_of(const TrainRequest& request, const Schedule& schedule, i
   add("precision", request.precision, plain.precision);
   add("winograd", request.winograd, plain.winograd);
   add("ranks", request.ranks == nullptr ? 1 : request.ranks->size(), 1);
+  add("keep_statistics", request.keep_statistics, plain.keep_statistics);
   add("supernet", ranges, std::string());
   if (!request.teacher.empty())
     json["teacher"] = {fs::path(request.teacher).filename().string(), request.temperature, request.teacher_weight};
@@ -211,6 +212,8 @@ class Run {
     if (!request_.supernet.empty()) {
       if (request_.replace_head || !request_.freeze.empty() || !request_.quantize.empty())
         fail_usage("--supernet trains all layers of a float network: without --replace-head, --freeze and --quantize");
+      if (request_.keep_statistics)
+        fail_usage("--supernet takes a norm's statistics from batches: without --keep-statistics");
       ranges_ = branch::parse_ranges(read_file(request_.supernet), request_.supernet);
     }
     if (request_.quantize.empty()) return;
@@ -293,6 +296,7 @@ class Run {
     options.threads = request_.threads;
     if (is_wide()) options.precision = DType::Float64;
     options.winograd = request_.winograd;
+    options.keep_statistics = request_.keep_statistics;
     options.recompute = request_.recompute;
     options.ranks = request_.ranks;
     options.compile = request_.compile;

@@ -27,7 +27,8 @@ struct TrainRequest {
   int64_t feature_variants = 0;
   double rate = 1e-3, momentum = 0.9, weight_decay = 0, clip = 0, label_smoothing = 0;
   bool nesterov = false;
-  std::string teacher;  // a model; "" for none
+  bool keep_statistics = false;  // norms learn scale and shift, and use the model's own statistics
+  std::string teacher;           // a model; "" for none
   double temperature = 4, teacher_weight = 0.5;
   std::string logdir;  // "" for none
   bool histograms = false;

@@ -7,6 +7,25 @@
 
 namespace dnn::train {
 
+namespace {
+
+void declare_steps(cli::Args& args, TrainRequest* r) {
+  args.option(&r->rate, "--learning-rate", "X", "step size", 0);
+  args.list(&r->rate_scale, "--rate-scale", "PATTERN=X",
+            "learning rate of layers of these names, times X: 'head/*=10'");
+  args.choice(&r->optimizer, "--optimizer", {"adam", "adamw", "sgd"}, "rule of the steps");
+  args.option(&r->momentum, "--momentum", "X", "of sgd", 0);
+  args.flag(&r->nesterov, "--nesterov", "Nesterov's momentum for sgd");
+  args.option(&r->weight_decay, "--weight-decay", "X",
+              "added to the gradient, times the weight (adamw: taken off the weight); not for biases and norms", 0);
+  args.option(&r->clip, "--clip-norm", "X", "scale gradients whose common norm is above X; 0: none", 0);
+  args.option(&r->schedule, "--schedule", "NAME",
+              "learning rate by epoch: constant, cosine, step:EPOCHS:FACTOR, exponential:FACTOR");
+  args.option(&r->warmup, "--warmup", "N", "epochs in which the learning rate rises from a tenth", 0);
+}
+
+}  // namespace
+
 void declare_training(cli::Args& args, TrainArgs* o) {
   TrainRequest& r = o->request;
   args.given(&o->given);
@@ -21,17 +40,7 @@ void declare_training(cli::Args& args, TrainArgs* o) {
   args.option(&r.epochs, "--epochs", "N", "how often all images are seen", 1);
   args.option(&r.batch, "--batch-size", "N", "images in one batch", 1);
   args.option(&r.accumulate, "--accumulate", "N", "batches in one step", 1);
-  args.option(&r.rate, "--learning-rate", "X", "step size", 0);
-  args.list(&r.rate_scale, "--rate-scale", "PATTERN=X", "learning rate of layers of these names, times X: 'head/*=10'");
-  args.choice(&r.optimizer, "--optimizer", {"adam", "adamw", "sgd"}, "rule of the steps");
-  args.option(&r.momentum, "--momentum", "X", "of sgd", 0);
-  args.flag(&r.nesterov, "--nesterov", "Nesterov's momentum for sgd");
-  args.option(&r.weight_decay, "--weight-decay", "X",
-              "added to the gradient, times the weight (adamw: taken off the weight); not for biases and norms", 0);
-  args.option(&r.clip, "--clip-norm", "X", "scale gradients whose common norm is above X; 0: none", 0);
-  args.option(&r.schedule, "--schedule", "NAME",
-              "learning rate by epoch: constant, cosine, step:EPOCHS:FACTOR, exponential:FACTOR");
-  args.option(&r.warmup, "--warmup", "N", "epochs in which the learning rate rises from a tenth", 0);
+  declare_steps(args, &r);
   args.option(&r.patience, "--patience", "N", "stop after N epochs that are not better than the best; 0: never", 0);
   args.option(&r.label_smoothing, "--label-smoothing", "X", "this share of each target is spread over all classes", 0);
   args.option(
@@ -42,6 +51,8 @@ void declare_training(cli::Args& args, TrainArgs* o) {
   args.option(&r.replace_head, "--replace-head", "SPEC",
               "new last layers: widths of hidden layers, e.g. 1024,512 or 1024:0.5 with dropout, or linear");
   args.list(&r.freeze, "--freeze", "PATTERN", "leave the model's layers of these names unchanged; '*' is all of them");
+  args.flag(&r.keep_statistics, "--keep-statistics",
+            "norms learn scale and shift alone: they use the model's own statistics, which stay");
   args.optional_value(&r.init, "--init", "RULE", "torch",
                       "draw all weights anew, as PyTorch's layers do by themselves, or after He (--init=he)");
   args.option(&r.teacher, "--teacher", "MODEL", "learn from this network's answers too; it may be of any format");

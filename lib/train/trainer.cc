@@ -149,7 +149,8 @@ Graph Trainer::network(int64_t batch) const {
 StepGraph Trainer::build(const StepKey& key) const {
   const auto& [batch, kind, is_masked] = key;
   const Graph graph = network(std::max<int64_t>(1, batch));
-  const Trained trained = find_parameters(graph, options_.frozen);
+  Trained trained = find_parameters(graph, options_.frozen);
+  if (options_.keep_statistics) trained.norms.clear();
   if (!is_masked) return make_step(graph, trained, options_.step, kind);
   const Graph masked = options_.children->network(graph);
   StepOptions options = options_.step;

@@ -34,6 +34,7 @@ struct TrainerOptions {
   int threads = 0;
   bool winograd = false;             // steps go by the pass winograd, too, which -O3 does without
   DType precision = DType::Float32;  // or Float64: of all arithmetic, and of what is carried from step to step
+  bool keep_statistics = false;      // norms that learn use their running statistics, which stay
   bool recompute = false;            // steps compute activations again in place of keeping them (codegen/recompute.h)
   Ranks* ranks =
       nullptr;  // whose gradients make one step together, and outlive the trainer; null: this process's alone

@@ -254,6 +254,31 @@ TEST(Step, ATrainerInFloat64HasPyTorchsLosses) {
   EXPECT_NEAR(trainer.evaluate(fill({4, 2, 7, 6}, 1000, 1), {0, 1, 2, 3}).mean_loss(), 1.4, 0.2);
 }
 
+// PyTorch 2.15.0's, with the norm in eval().
+TEST(Step, NormsThatKeepTheirStatisticsLearnScaleAndShiftAsInPyTorch) {
+  TrainerOptions options;
+  options.step = sgd_options();
+  options.precision = DType::Float64;
+  options.keep_statistics = true;
+  const Graph start = small_network(Dim("batch"));
+  Trainer trainer(start, options);
+  std::vector<double> losses;
+  for (int64_t t = 0; t < 20; ++t) {
+    std::vector<int64_t> labels;
+    for (int64_t i = 0; i < 4; ++i) labels.push_back((i + t) % 4);
+    losses.push_back(trainer.step(fill({4, 2, 7, 6}, 1000 + 7 * t, 1), labels, 0.1).mean_loss());
+  }
+  EXPECT_NEAR(losses[0], 1.5910863925812877, 1e-10);
+  EXPECT_NEAR(losses[1], 1.5499553714629986, 1e-10);
+  EXPECT_NEAR(losses[9], 1.3895570788537897, 1e-10);
+  EXPECT_NEAR(losses[19], 1.3885773925753915, 1e-10);
+  const Graph model = trainer.model(trainer.state());
+  const auto constant = [](const Graph& graph, const char* name) { return *graph.constant(graph.find_value(name)); };
+  EXPECT_EQ(constant(model, "norm/scale").data<float>()[1], 1.0079134000725032F);
+  for (const char* name : {"norm/mean", "norm/variance"})
+    EXPECT_TRUE(constant(model, name).identical(constant(start, name))) << name;
+}
+
 // cross_entropy(label_smoothing=0.125) of PyTorch for the first batch.
 TEST(Step, SmoothedLabelsArePyTorchs) {
   TrainerOptions options;
