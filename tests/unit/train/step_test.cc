@@ -230,18 +230,24 @@ TEST(Step, GroupsHaveRatesOfTheirOwn) {
                                                    1.3818828190699679, 0.36180129581201198, 1.1493766426398504});
 }
 
-// The same by a Trainer, whose steps are compiled; the constants of its optimiser need not be numbers that float32 has.
-TEST(Step, ATrainerInFloat64HasPyTorchsLosses) {
-  TrainerOptions options;
-  options.step = sgd_options();
-  options.precision = DType::Float64;
-  Trainer trainer(small_network(Dim("batch")), options);
+// Of twenty steps.
+std::vector<double> losses_of(Trainer& trainer) {
   std::vector<double> losses;
   for (int64_t t = 0; t < 20; ++t) {
     std::vector<int64_t> labels;
     for (int64_t i = 0; i < 4; ++i) labels.push_back((i + t) % 4);
     losses.push_back(trainer.step(fill({4, 2, 7, 6}, 1000 + 7 * t, 1), labels, 0.1).mean_loss());
   }
+  return losses;
+}
+
+// The same by a Trainer, whose steps are compiled; the constants of its optimiser need not be numbers that float32 has.
+TEST(Step, ATrainerInFloat64HasPyTorchsLosses) {
+  TrainerOptions options;
+  options.step = sgd_options();
+  options.precision = DType::Float64;
+  Trainer trainer(small_network(Dim("batch")), options);
+  const std::vector<double> losses = losses_of(trainer);
   EXPECT_NEAR(losses[0], 1.505653427071, 1e-10);
   EXPECT_NEAR(losses[1], 1.4938041757908729, 1e-10);
   EXPECT_NEAR(losses[9], 1.39190496081016, 1e-10);
@@ -262,12 +268,7 @@ TEST(Step, NormsThatKeepTheirStatisticsLearnScaleAndShiftAsInPyTorch) {
   options.keep_statistics = true;
   const Graph start = small_network(Dim("batch"));
   Trainer trainer(start, options);
-  std::vector<double> losses;
-  for (int64_t t = 0; t < 20; ++t) {
-    std::vector<int64_t> labels;
-    for (int64_t i = 0; i < 4; ++i) labels.push_back((i + t) % 4);
-    losses.push_back(trainer.step(fill({4, 2, 7, 6}, 1000 + 7 * t, 1), labels, 0.1).mean_loss());
-  }
+  const std::vector<double> losses = losses_of(trainer);
   EXPECT_NEAR(losses[0], 1.5910863925812877, 1e-10);
   EXPECT_NEAR(losses[1], 1.5499553714629986, 1e-10);
   EXPECT_NEAR(losses[9], 1.3895570788537897, 1e-10);
