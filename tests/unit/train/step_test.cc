@@ -230,7 +230,7 @@ TEST(Step, GroupsHaveRatesOfTheirOwn) {
                                                    1.3818828190699679, 0.36180129581201198, 1.1493766426398504});
 }
 
-// Of twenty steps.
+// The losses of twenty steps.
 std::vector<double> losses_of(Trainer& trainer) {
   std::vector<double> losses;
   for (int64_t t = 0; t < 20; ++t) {
