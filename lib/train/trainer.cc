@@ -116,8 +116,10 @@ void Score::add(const Score& other) {
 
 Trainer::Trainer(Graph model, const TrainerOptions& options) : model_(std::move(model)), options_(options) {
   const Graph graph = network(1);
-  if (find_parameters(graph, options_.frozen).parameters.empty())
-    fail_usage("nothing is left to train: every layer with weights is frozen");
+  const Trained trained = find_parameters(graph, options_.frozen);
+  if (trained.parameters.empty()) fail_usage("nothing is left to train: every layer with weights is frozen");
+  if (options_.keep_statistics && trained.norms.empty())
+    fail_usage("--keep-statistics: no BatchNormalization is trained; frozen and folded ones keep theirs anyway");
   if (options_.children || options_.ranks != nullptr)  // gradients are gathered
     options_.step.batches = std::max<int64_t>(options_.step.batches, 2);
   const StepGraph step = build({1, StepKind::Whole, false});  // also: what cannot be trained is refused first

@@ -99,6 +99,26 @@ TEST(Elementwise, PowOfIntegers) {
   EXPECT_EQ(kind_of("Pow", {&zero, &minus}), ErrorKind::Malformed);
 }
 
+// The numbers are ONNX Runtime 1.31.1's.
+TEST(Elementwise, PowOfAnExponentOfAnotherType) {
+  const std::vector<double> reals = {1.5, -2.25, 0.75, 3.1}, integers = {2, 3, -4, 7};
+  const Tensor float64 = Tensor::of<double>({4}, reals), float32 = convert(float64, DType::Float32),
+               int64 = convert(Tensor::of<double>({4}, integers), DType::Int64), int32 = convert(int64, DType::Int32);
+  const Tensor whole = Tensor::of<int64_t>({4}, {2, 3, 2, 1}), part = Tensor::of<double>({4}, {2.5, 3, 2, 0.5});
+  const Tensor whole32 = convert(whole, DType::Int32), part32 = convert(part, DType::Float32);
+  const auto power = [](const Tensor& base, const Tensor& exponent) {
+    return to_doubles(run("Pow", {&base, &exponent}));
+  };
+  EXPECT_EQ(power(float32, whole), (std::vector<double>{2.25, -11.390625, 0.5625, 3.0999999046325684}));
+  EXPECT_EQ(power(float32, part), (std::vector<double>{2.755676031112671, -11.390625, 0.5625, 1.7606816291809082}));
+  EXPECT_EQ(power(float64, whole32), (std::vector<double>{2.25, -11.390625, 0.5625, 3.1}));
+  EXPECT_EQ(power(int64, part32), (std::vector<double>{5, 27, 16, 2}));
+  EXPECT_EQ(power(int32, part), (std::vector<double>{5, 27, 16, 2}));
+  EXPECT_EQ(power(int32, whole), (std::vector<double>{4, 27, 16, 7}));
+  const Tensor truth = Tensor::scalar(true);
+  EXPECT_EQ(kind_of("Pow", {&int32, &truth}), ErrorKind::Unsupported);
+}
+
 TEST(Elementwise, ShiftsBeyondTheWidth) {
   const Tensor x = Tensor::of<int8_t>({4}, {-128, 64, -1, 1}), by = Tensor::of<int8_t>({4}, {7, 8, -1, 7});
   EXPECT_EQ(to_int64s(run("BitShift", {&x, &by}, {{"direction", std::string("RIGHT")}})),

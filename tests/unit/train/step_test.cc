@@ -278,6 +278,8 @@ TEST(Step, NormsThatKeepTheirStatisticsLearnScaleAndShiftAsInPyTorch) {
   EXPECT_EQ(constant(model, "norm/scale").data<float>()[1], 1.0079134000725032F);
   for (const char* name : {"norm/mean", "norm/variance"})
     EXPECT_TRUE(constant(model, name).identical(constant(start, name))) << name;
+  options.frozen = frozen_layers(start, {"norm"});
+  EXPECT_THROW(Trainer(start, options), Error) << "no norm is left that the option is for";
 }
 
 // cross_entropy(label_smoothing=0.125) of PyTorch for the first batch.
