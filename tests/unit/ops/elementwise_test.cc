@@ -142,7 +142,7 @@ TEST(Elementwise, WhereMovesAnyType) {
 TEST(Elementwise, GateLetsThroughWhatLiesBetween) {
   const Tensor dy = Tensor::of<float>({5}, {1, 2, 3, 4, 5}), y = Tensor::of<float>({5}, {-1, 0, 1, 6, 7});
   const Tensor low = Tensor::scalar<float>(0), high = Tensor::scalar<float>(6);
-  const auto gated = [&](std::vector<const Tensor*> inputs, int64_t closed) {
+  const auto gated = [&](const std::vector<const Tensor*>& inputs, int64_t closed) {
     Node node = test_node("Gate", inputs, {{"closed", closed}});
     node.domain = kInternalDomain;
     return to_doubles(check_lowering(node, inputs)[0]);
