@@ -5,7 +5,7 @@ usage: check_tree.py [ROOT]
 
 One line per breach on stdout, exit 1 if there is any. A row `DNN_OP(Softmax, nn, softmax)` of lib/ops/ops.def owns
 lib/ops/nn/softmax.cc (or all files of the folder lib/ops/nn/softmax/); the other tables work alike. Two headers that define
-one name in one namespace are two types that the linker takes for one. Sources of one folder are compiled together, so no two of them
+one name in one namespace are two types that the linker takes for one. Sources of one folder, or of one row of lib/TOGETHER, are compiled together, so no two of them
 may define one name for themselves, but for operators, whose files have a namespace each. A tests/unit/FOLDER/long names tests of its folder.
 """
 import pathlib
@@ -111,8 +111,12 @@ def own_names(text):
 
 
 def check_own_names(root):
-    """No two sources of a folder that is compiled together define one name for themselves, nor one that a header gives to a type."""
-    types = types_of_headers(root)
+    """No two sources that are compiled together define one name for themselves, nor one that a header gives to a type."""
+    types, rows = types_of_headers(root), {}
+    for row in (root / "lib/TOGETHER").read_text().splitlines() if (root / "lib/TOGETHER").exists() else ():
+        if not row.startswith("#"):
+            rows.update({f"lib/{folder}": row for folder in row.split()})
+            yield from (f"lib/TOGETHER: {folder} is no folder of lib" for folder in row.split() if not (root / "lib" / folder).is_dir())
     for top in ("lib", "tests/unit", "tests/fuzz"):
         owners = {}
         for path in sorted((root / top).rglob("*.cc")):
@@ -125,7 +129,7 @@ def check_own_names(root):
                 for space in spaces if alias is None else ():
                     for header in types.get(f"{space}::{name}", ()):
                         yield f"{path.relative_to(root).as_posix()}: defines {name}, which is a type of {header}; sources are compiled together, so name it for what it is"
-                first, as_first = owners.setdefault((folder, name), (path.name, alias))
+                first, as_first = owners.setdefault((rows.get(folder, folder), name), (path.name, alias))
                 if first != path.name and (alias is None or alias != as_first):
                     yield f"{folder}: {first} and {path.name} both define {name}, and are compiled together; let a header define it, or name both for what they are"
 

@@ -21,7 +21,7 @@ std::string line(const std::vector<std::string>& numbers, const std::string& dty
 }
 
 // The type of the numbers that a node computes with: of integers those that it reads; of a layer the package's.
-std::string dtype_of(const Graph& graph, const Node& node, std::string_view element) {
+std::string step_precision(const Graph& graph, const Node& node, std::string_view element) {
   for (ValueId v : node.inputs) {
     const DType dtype = v == kNoValue ? DType::Undefined : graph.value(v).type.dtype;
     if (dtype == DType::Int8 || dtype == DType::UInt8) return std::string(dtype_name(dtype));
@@ -80,7 +80,7 @@ std::string profile_table(const Variant& variant, const std::vector<StepProfile>
   for (size_t i = 0; i < n; ++i) {
     const Step& step = variant.steps[i];
     const Node& node = variant.graph->node(step.node);
-    out += row(step.flops, step.bytes, mean_ns(i), dtype_of(*variant.graph, node, element),
+    out += row(step.flops, step.bytes, mean_ns(i), step_precision(*variant.graph, node, element),
                step.kernel < 0 ? "interpreted" : variant.kernels[step.kernel].name, clean(node.label()));
   }
   return out + row(flops, bytes, total_ns, "-", "all steps", "");

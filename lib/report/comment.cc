@@ -14,7 +14,6 @@ namespace {
 
 using metrics::Change;
 using metrics::Check;
-using metrics::Verdict;
 
 constexpr size_t kMostRows = 50;     // of one table
 constexpr size_t kMostText = 300;    // bytes of one cell
@@ -79,7 +78,7 @@ std::string check_tables(const metrics::Report& report, const std::vector<Check>
 
 std::string change_table(const metrics::Report& report, const metrics::Comparison& comparison) {
   Rows changed;
-  for (const Verdict verdict : {Verdict::Worse, Verdict::Gone, Verdict::Better}) {
+  for (const metrics::Verdict verdict : {metrics::Verdict::Worse, metrics::Verdict::Gone, metrics::Verdict::Better}) {
     for (const Change& change : comparison.changes) {
       if (change.verdict != verdict) continue;
       const metrics::Row& row = *change.row;
