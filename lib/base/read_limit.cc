@@ -185,6 +185,11 @@ void limit_reading(const ReadLimits& limits) {
   if (s.statm < 0) s.statm = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 }
 
+bool reading_is_limited() {
+  const std::lock_guard lock(shared().mutex);
+  return shared().limits.has_value();
+}
+
 uint64_t read_memory_limit() {
   const std::lock_guard lock(shared().mutex);
   return shared().limits ? shared().limits->memory_bytes : 0;

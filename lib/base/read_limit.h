@@ -16,6 +16,8 @@ struct ReadLimits {
 // (cli/signals.h), which slow_reading() is for.
 void limit_reading(const ReadLimits& limits);
 
+bool reading_is_limited();
+
 // The memory that a user gives for reading; 0 where the size of what is read says it.
 uint64_t read_memory_limit();
 

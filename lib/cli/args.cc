@@ -73,7 +73,7 @@ Args::Args(std::vector<std::string> command) : command_(std::move(command)) {
   flag(&console().verbose, "-v,--verbose", "say what is done");
   add({Row::Kind::Value, "--sandbox", "MODE", "close what reads files of others: on, off, auto (default auto)", "",
        true, [](const std::string& text) { set_sandbox(sandbox_of(text)); }});
-  add({Row::Kind::Value, "--max-memory", "BYTES", "for reading a model, or BYTES,SECONDS (default: by its size)", "",
+  add({Row::Kind::Value, "--max-memory", "BYTES", "to read or run a model, or BYTES,SECONDS (default: by its size)", "",
        true, [](const std::string& text) { limit_reading(limits_of(text)); }});
   adding_shared_ = false;
 }

@@ -7,6 +7,7 @@
 
 #include "base/cpu.h"
 #include "base/threads.h"
+#include "devices/activations.h"
 #include "devices/cpu_kernels.h"
 #include "devices/planned.h"
 #include "target/isa.h"
@@ -41,6 +42,7 @@ class CpuSession : public PlannedSession {
 
   void reserve(int64_t bytes) {
     if (arena_.defined() && arena_.size() >= bytes) return;
+    const TensorBudget budget(most_activations(*package_, *variant_));
     arena_ = Tensor(DType::UInt8, {bytes});
     arena_data_ = arena_.mutable_bytes();
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "devices/activations.h"
 #include "devices/kenning.h"
 #include "devices/library.h"
 #include "devices/remote.h"
@@ -181,6 +182,19 @@ Tensor Session::take_spare(size_t output) {
     if (static_cast<size_t>(variant_->state[i].output) == output) return std::move(spare_[i]);
   }
   return {};
+}
+
+Session::Session(std::shared_ptr<const Package> package, const Variant* variant)
+    : package_(std::move(package)),
+      variant_(variant == nullptr ? &package_->variants.front() : variant),
+      constant_bytes_(constant_bytes(*package_, *variant_)) {}
+
+TensorBudget Session::run_budget(const std::vector<Tensor>& inputs) const {
+  uint64_t bytes = 0;
+  for (const Tensor& input : inputs) {
+    if (input.defined() && input.dtype() != DType::String) bytes += input.size_bytes();
+  }
+  return TensorBudget(most_activations(constant_bytes_, bytes));
 }
 
 void Session::check_inputs(const std::vector<Tensor>& inputs) const {

@@ -11,6 +11,7 @@
 #include "devices/device_spec.h"
 #include "interp/interpreter.h"
 #include "package/package.h"
+#include "tensor/budget.h"
 
 namespace dnn {
 
@@ -90,8 +91,9 @@ class Session {
 
  protected:
   // `variant`: one of the package's; null: the first.
-  explicit Session(std::shared_ptr<const Package> package, const Variant* variant = nullptr)
-      : package_(std::move(package)), variant_(variant == nullptr ? &package_->variants.front() : variant) {}
+  explicit Session(std::shared_ptr<const Package> package, const Variant* variant = nullptr);
+  // What the tensors of a run on these inputs may take (devices/activations.h).
+  TensorBudget run_budget(const std::vector<Tensor>& inputs) const;
   // Throws Malformed unless the inputs fit the package's input types.
   void check_inputs(const std::vector<Tensor>& inputs) const;
   // The inputs of a run, state filled in. Throws Usage where no run has left any.
@@ -104,6 +106,7 @@ class Session {
   const Variant* variant_;
 
  private:
+  const uint64_t constant_bytes_;
   std::vector<Tensor> state_, spare_;  // by number in Variant::state
   std::vector<Tensor> submitted_;
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "devices/activations.h"
 #include "devices/cpu_kernels.h"
 
 namespace dnn {
@@ -15,6 +16,7 @@ struct Shared {
   Shared(std::shared_ptr<const Package> p, const std::vector<DeviceOptions>& parts)
       : package(std::move(p)), variant(choose_cpu_variant(*package, "")), kernels(*package, variant) {
     if (!can_be_joint(variant)) fail_malformed("the plan is damaged: its package cannot be shared out");
+    const TensorBudget budget(most_activations(*package, variant));
     arena = Tensor(DType::UInt8, {variant.arena_bytes});
     arena_data = arena.mutable_bytes();
     for (const DeviceOptions& part : parts) {

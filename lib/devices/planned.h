@@ -9,7 +9,10 @@ namespace dnn {
 
 class PlannedSession : public Session {
  public:
-  std::vector<Tensor> run(const std::vector<Tensor>& inputs) final { return execute(inputs, {}); }
+  std::vector<Tensor> run(const std::vector<Tensor>& inputs) final {
+    const TensorBudget budget = run_budget(inputs);
+    return execute(inputs, {});
+  }
   std::vector<Tensor> trace(const std::vector<Tensor>& inputs, const Observer& observe) final;
   std::vector<Tensor> fork(const std::vector<Tensor>& inputs, const Fork& observe) final {
     return execute(inputs, observe);

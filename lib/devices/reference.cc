@@ -14,7 +14,10 @@ class ReferenceSession : public Session {
   std::string isa() const override { return "reference"; }
   int threads() const override { return pool_.size(); }
   std::vector<int> pinned_to() const override { return processors_; }
-  std::vector<Tensor> run(const std::vector<Tensor>& inputs) override { return trace(inputs, {}); }
+  std::vector<Tensor> run(const std::vector<Tensor>& inputs) override {
+    const TensorBudget budget = run_budget(inputs);
+    return trace(inputs, {});
+  }
   std::vector<Tensor> trace(const std::vector<Tensor>& given, const Observer& observe) override {
     const std::vector<Tensor> inputs = with_state(given);
     std::vector<Tensor> outputs = interpret(*variant_->graph, inputs, observe, {}, &pool_);

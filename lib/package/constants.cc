@@ -48,6 +48,12 @@ void Constants::push_back(Tensor tensor) {
   tensors_.push_back(std::move(tensor));
 }
 
+uint64_t Constants::bytes() const {
+  uint64_t sum = 0;
+  for (const Tensor& tensor : tensors_) sum += tensor.dtype() == DType::String ? 0 : tensor.size_bytes();
+  return sum;
+}
+
 const Tensor& Constants::operator[](size_t i) const {
   DNN_CHECK(i < tensors_.size());
   wait_for(i + 1);

@@ -13,6 +13,7 @@ class Constants {
   // Before check_behind().
   void push_back(Tensor tensor);
   size_t size() const { return tensors_.size(); }
+  uint64_t bytes() const;  // of all, checked or not; strings aside
   // Waits until those up to `i` are checked. Throws what the check of one of them throws.
   const Tensor& operator[](size_t i) const;
   // The same of all of them.

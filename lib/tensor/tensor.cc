@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "base/text.h"
+#include "tensor/budget.h"
 #include "tensor/transpose.h"
 
 namespace dnn {
@@ -35,6 +36,10 @@ void check_size(DType dtype, const Shape& shape, int64_t size) {
 
 // Memory of n bytes, all 0.
 std::shared_ptr<std::byte> allocate(size_t n, DType dtype, const Shape& shape) {
+  const TensorBudget::Held held = TensorBudget::take(n);
+  const auto end = [held, n] {
+    if (held) held->fetch_sub(n, std::memory_order_relaxed);
+  };
   if (n >= kMapFrom) {
     // One that may hold a large page begins at one: a page fault in place of 512. What is mapped beside it goes back at once.
     const size_t whole = (n + kPage - 1) / kPage * kPage, room = n >= kLargePage ? whole + kLargePage : whole;
@@ -48,13 +53,13 @@ std::shared_ptr<std::byte> allocate(size_t n, DType dtype, const Shape& shape) {
       ::munmap(begin + whole, kLargePage - before);
     }
     ::madvise(begin, n, MADV_HUGEPAGE);
-    return {begin, [whole](std::byte* p) { ::munmap(p, whole); }};
+    return {begin, [whole, end](std::byte* p) { ::munmap(p, whole), end(); }};
   }
   const size_t rounded = (n + kAlignment) / kAlignment * kAlignment;
   void* memory = std::aligned_alloc(kAlignment, rounded);
   if (memory == nullptr) fail_memory(n, dtype, shape);
   std::memset(memory, 0, rounded);
-  return {static_cast<std::byte*>(memory), [](std::byte* p) { std::free(p); }};
+  return {static_cast<std::byte*>(memory), [end](std::byte* p) { std::free(p), end(); }};
 }
 
 bool stored_as_byte(DType dtype) { return dtype_size(dtype) == 1; }
