@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "branch/evaluate.h"
+#include "branch/order.h"
 #include "convert/surgery.h"
 #include "formats/format.h"
 #include "ops/op.h"
@@ -58,7 +59,7 @@ Graph make_branched(const MakeRequest& request) {
   } else {
     plan = search_branches(source, stages, request.parts, request.search).plan;
   }
-  Graph graph = stretch(source, stages, plan);
+  Graph graph = stretch(source, stages, plan, order_channels(source, stages, plan));
   if (!request.plan_out.empty()) write_file(request.plan_out, cat("# ", file, "\n", plan_text(plan, stages)));
   set_metadata(graph, kBranchedKey, file);
   infer_types(graph);

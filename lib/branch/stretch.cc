@@ -38,13 +38,14 @@ void check(const SourceStages& stages, const StretchPlan& plan) {
 
 class Stretcher {
  public:
-  Stretcher(const Graph& source, const SourceStages& stages, const StretchPlan& plan)
-      : source_(source), stages_(stages), plan_(plan), copier_(source, target_) {}
+  Stretcher(const Graph& source, const SourceStages& stages, const StretchPlan& plan, ChannelOrders orders)
+      : source_(source), stages_(stages), plan_(plan), orders_(std::move(orders)), copier_(source, target_) {}
 
   Graph network() {
     const ValueId in = source_.inputs[0];
     const Value& image = source_.value(in);
     copier_.pieces[in] = {target_.input(image.name, image.type), all_channels((*image.type.shape)[1].size)};
+    const auto all_of = [&](const Node& layer, int64_t channels) { return ordered(layer, all_channels(channels)); };
     copier_.copy(stages_.stem, cat("st_", plan_.main_device, "_"), all_of);
     for (size_t s = 0; s < plan_.stages.size(); ++s) stage(s);
     copier_.copy(stages_.head, cat("head_", plan_.main_device, "_"), all_of);
@@ -78,7 +79,14 @@ class Stretcher {
   }
 
  private:
-  static std::vector<int64_t> all_of(const Node&, int64_t channels) { return all_channels(channels); }
+  // The layer's channels at these positions of its order.
+  std::vector<int64_t> ordered(const Node& layer, std::vector<int64_t> positions) const {
+    const auto order = orders_.find(layer.outputs[0]);
+    if (order != orders_.end()) {
+      for (int64_t& position : positions) position = order->second[position];
+    }
+    return positions;
+  }
 
   Piece branch(size_t s, size_t b, const Piece& merged) {
     const SourceStage& stage = stages_.stages[s];
@@ -92,7 +100,8 @@ class Stretcher {
         copier_.pieces[block.out] = copier_.pieces.at(block.in);
       } else {
         copier_.copy(block.nodes, cat("s", s + 1, "_", shape.device, "_"), [&](const Node& layer, int64_t channels) {
-          return is_convolution(layer) ? share_of(channels, plan_.stages[s], b, units) : all_channels(channels);
+          if (!is_convolution(layer)) return all_channels(channels);
+          return ordered(layer, share_of(channels, plan_.stages[s], b, units));
         });
       }
     }
@@ -120,6 +129,7 @@ class Stretcher {
   const Graph& source_;
   const SourceStages& stages_;
   const StretchPlan& plan_;
+  const ChannelOrders orders_;
   NewGraph target_;
   SliceCopier copier_;
   std::vector<int64_t> joined_;
@@ -152,14 +162,14 @@ double graph_flops(const Graph& graph) {
   return sum;
 }
 
-Graph stretch(const Graph& source, const SourceStages& stages, const StretchPlan& plan) {
+Graph stretch(const Graph& source, const SourceStages& stages, const StretchPlan& plan, const ChannelOrders& orders) {
   check(stages, plan);
-  return Stretcher(source, stages, plan).network();
+  return Stretcher(source, stages, plan, orders).network();
 }
 
 Graph stretch_stage(const Graph& source, const SourceStages& stages, const StretchPlan& plan, size_t index,
                     size_t only) {
-  return Stretcher(source, stages, plan).branch_alone(index, only);
+  return Stretcher(source, stages, plan, {}).branch_alone(index, only);
 }
 
 std::string plan_text(const StretchPlan& plan, const SourceStages& stages) {

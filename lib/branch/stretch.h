@@ -1,5 +1,6 @@
 // Branched networks of imported ones: each stage becomes branches that hold some of its channels and blocks.
 #pragma once
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,11 +19,15 @@ struct StretchPlan {
   std::string main_device = "cpu";  // of stem, merges and head
 };
 
+// By the output of a layer: its channels in the order that branches' shares are taken of. Layers that are not there keep the source's.
+using ChannelOrders = std::map<ValueId, std::vector<int64_t>>;
+
 // The network with the plan's branches, its weights those of the source. Nodes are called st_DEVICE_NAME, s1_DEVICE_NAME and head_DEVICE_NAME, for
 // place_by_names(); a stage ends in s1_DEVICE_mp_end_concat. Branches may have channels in common: the merged tensor holds these several times,
 // and what reads it shares their weights among the places. Throws Usage for a plan that does not fit the stages, Unsupported for
 // layers whose channels cannot be shared out.
-Graph stretch(const Graph& source, const SourceStages& stages, const StretchPlan& plan);
+Graph stretch(const Graph& source, const SourceStages& stages, const StretchPlan& plan,
+              const ChannelOrders& orders = {});
 
 // Stage `index` with these branches alone, after the stages before it: inputs and outputs are merged tensors. For measuring.
 // `only`: that branch and no other, its output unmerged.
