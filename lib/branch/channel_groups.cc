@@ -123,7 +123,7 @@ class Grouping {
     result_.links.push_back(std::move(link));
   }
 
-  // Of the channels of a value, by the norm that it comes from directly or through element-wise operators; 1 where none is there.
+  // Variances of the channels of a value, by the norm that it comes from directly or through element-wise operators; 1 where none is there.
   std::vector<float> variances(ValueId v, int64_t n) const {
     bool rectified = false;
     while (const Node* node = producer(v)) {

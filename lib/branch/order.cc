@@ -76,7 +76,7 @@ class Orderer {
     return lost / rows;
   }
 
-  // Of the links that a group has part in.
+  // The sum over links that a group has part in.
   double lost_around(size_t g) const {
     double sum = 0;
     for (const ChannelLink& link : links_) {
@@ -85,7 +85,7 @@ class Orderer {
     return sum;
   }
 
-  // What each channel of group g would lose, and make others lose, in each kind of places.
+  // By channel of group g: the weights that it would lose, and make others lose, in each kind of places.
   using Costs = std::vector<std::vector<double>>;  // [channel][kind]
   Costs costs_of(size_t g, const std::vector<Places>& kinds) const {
     Costs costs(groups_[g].channels, std::vector<double>(kinds.size(), 0));

@@ -426,7 +426,23 @@ class Builder {
   bool stream_ = false;  // how many samples it holds is not known, so nothing can be numbered behind it
 };
 
+constexpr uint64_t kMostGenerated = uint64_t{64} << 20;
+
+// How large --fill makes inputs is what the model's file says.
+void check_generated_size(const SourceOptions& o, const BatchPlan& plan) {
+  const uint64_t most = std::max(read_memory_limit(), kMostGenerated);
+  uint64_t bytes = 0;
+  for (const InputSlot& slot : plan.slots) {
+    const uint64_t one = static_cast<uint64_t>(element_count(slot.shape)) * dtype_size(slot.dtype);
+    bytes = one > most ? one : bytes + one;
+    if (reading_is_limited() && bytes > most)
+      fail_unsupported("input '", slot.name, "' is ", dtype_name(slot.dtype), shape_text(slot.shape), "; --fill ",
+                       o.fill, " makes samples of ", most / 1'000'000, " MB; --max-memory BYTES allows more");
+  }
+}
+
 std::unique_ptr<SampleSource> generated(const SourceOptions& o, const BatchPlan& plan) {
+  check_generated_size(o, plan);
   std::vector<LoadedSample> samples;
   for (int64_t id = 0; id < o.fill_count; ++id) {
     if (id % o.shard.count != o.shard.index) continue;

@@ -2,6 +2,7 @@
 #include "ops/window.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace dnn {
 namespace {
@@ -88,8 +89,8 @@ Window::Taps Window::taps(size_t axis, int64_t o, int64_t before, int64_t after)
   return {std::min(first, kernel[axis]), std::max(last, std::min(first, kernel[axis]))};
 }
 
-std::vector<int64_t> Window::tap_offsets() const {
-  std::vector<int64_t> offsets(element_count({element_count(kernel), element_count(output)}));
+BudgetVector<int64_t> Window::tap_offsets() const {
+  BudgetVector<int64_t> offsets(element_count({element_count(kernel), element_count(output)}));
   const std::vector<int64_t> step = row_major_strides(input);
   std::vector<int64_t> at(rank(), 0), tap(rank(), 0);
   for (int64_t& to : offsets) {
@@ -110,29 +111,77 @@ std::vector<int64_t> Window::tap_offsets() const {
   return offsets;
 }
 
+namespace {
+
+constexpr int64_t kOutside = std::numeric_limits<int64_t>::min();
+
+// The next of the first `axes` indices, the last one first; after the last place the first one again.
+void next_index(std::vector<int64_t>& at, const std::vector<int64_t>& extents, size_t axes) {
+  for (size_t i = axes; i-- > 0;) {
+    if (++at[i] < extents[i]) return;
+    at[i] = 0;
+  }
+}
+
+}  // namespace
+
 TapRuns::TapRuns(const Window& window, int64_t panel)
-    : panels_((element_count(window.output) + panel - 1) / panel),
+    : panel_(panel),
+      panels_((element_count(window.output) + panel - 1) / panel),
       step_(window.strides.empty() ? 1 : window.strides.back()) {
-  const std::vector<int64_t> offsets = window.tap_offsets();
-  const int64_t positions = element_count(window.output), taps = element_count(window.kernel);
+  const int64_t taps = element_count(window.kernel), positions = element_count(window.output);
   begin_.reserve(taps * panels_ + 1);
-  for (int64_t t = 0; t < taps; ++t) {
-    for (int64_t first = 0; first < positions; first += panel) {
-      begin_.push_back(runs_.size());
-      for (int64_t p = first; p < std::min(positions, first + panel); ++p) {
-        const int64_t from = offsets[t * positions + p];
-        Run* last = p == first ? nullptr : &runs_.back();
-        const bool goes_on = last != nullptr &&
-                             (from < 0 ? last->from < 0 : last->from >= 0 && from == last->from + last->length * step_);
-        if (goes_on) {
-          ++last->length;
-        } else {
-          runs_.push_back({from, 1});
-        }
+  if (positions == 0) return;  // no panels
+  const size_t axes = window.rank(), last = axes - 1;
+  const std::vector<int64_t> stride = row_major_strides(window.input);
+  const int64_t wide = axes == 0 ? 1 : window.output[last];
+  std::vector<int64_t> tap(axes, 0), at(axes, 0);  // at: of a row, whose last entry stays 0
+  for (int64_t t = 0; t < taps; ++t, next_index(tap, window.kernel, axes)) {
+    // The row's outputs that read inside of the input: [low, high).
+    const int64_t begin = axes == 0 ? 0 : window.position(last, 0, tap[last]);
+    const int64_t low = std::clamp<int64_t>(begin >= 0 ? 0 : (-begin + step_ - 1) / step_, 0, wide);
+    const int64_t end = axes == 0 ? 1 : window.input[last] - begin;
+    const int64_t high = std::clamp<int64_t>(end <= 0 ? 0 : (end + step_ - 1) / step_, low, wide);
+    room_ = 0;
+    for (int64_t row = 0; row < positions / wide; ++row) {
+      int64_t from = begin;
+      for (size_t i = 0; i + 1 < axes && from != kOutside; ++i) {
+        const int64_t place = window.position(i, at[i], tap[i]);
+        from = place < 0 || place >= window.input[i] ? kOutside : from + place * stride[i];
       }
+      if (from == kOutside) {
+        append(-1, wide);
+      } else {
+        append(-1, low);
+        append(from + low * step_, high - low);
+        append(-1, wide - high);
+      }
+      if (axes > 1) next_index(at, window.output, last);
     }
   }
   begin_.push_back(runs_.size());
+}
+
+// The next outputs of a tap, across as many panels as they take.
+void TapRuns::append(int64_t from, int64_t length) {
+  while (length > 0) {
+    const bool is_new = room_ == 0;
+    if (is_new) {
+      begin_.push_back(runs_.size());
+      room_ = panel_;
+    }
+    const int64_t n = std::min(length, room_);
+    Run* const before = is_new ? nullptr : &runs_.back();
+    if (before != nullptr &&
+        (from < 0 ? before->from < 0 : before->from >= 0 && from == before->from + before->length * step_)) {
+      before->length += n;
+    } else {
+      runs_.push_back({from < 0 ? -1 : from, n});
+    }
+    room_ -= n;
+    length -= n;
+    if (from >= 0) from += n * step_;
+  }
 }
 
 bool Window::clipped(size_t axis) const {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ops/op.h"
+#include "tensor/budget.h"
 
 namespace dnn {
 
@@ -29,7 +30,7 @@ struct Window {
   // How many taps count there in a mean: those in the input, or in its padding, too.
   int64_t counted(bool include_padding, size_t axis, int64_t o) const;
   // Input offset (row-major) of every (kernel tap, output position), tap by tap; -1 outside of the input.
-  std::vector<int64_t> tap_offsets() const;
+  BudgetVector<int64_t> tap_offsets() const;
   // Whether some output's taps along this axis lie outside of the input.
   bool clipped(size_t axis) const;
   // How many pairs of a tap and an output position lie inside of the input.
@@ -55,9 +56,12 @@ class TapRuns {
   }
 
  private:
-  int64_t panels_, step_;
-  std::vector<Run> runs_;
-  std::vector<size_t> begin_;  // by tap and panel
+  void append(int64_t from, int64_t length);
+
+  int64_t panel_, panels_, step_;
+  int64_t room_ = 0;  // in the last panel
+  BudgetVector<Run> runs_;
+  BudgetVector<size_t> begin_;  // by tap and panel
 };
 
 // The same in loops: whether `position` lies in an extent, an undefined expression when it always does.

@@ -17,6 +17,10 @@ TensorBudget::TensorBudget(uint64_t bytes)
 
 TensorBudget::~TensorBudget() { innermost = outer_; }
 
+void TensorBudget::give_back(uint64_t n) {
+  if (innermost != nullptr) innermost->held_->fetch_sub(n, std::memory_order_relaxed);
+}
+
 TensorBudget::Held TensorBudget::take(uint64_t n) {
   const TensorBudget* const budget = innermost;
   if (budget == nullptr) return nullptr;

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace dnn {
 
@@ -16,6 +17,10 @@ class TensorBudget {
   TensorBudget(const TensorBudget&) = delete;
   TensorBudget& operator=(const TensorBudget&) = delete;
 
+  // The same for memory that lives within a call under the budget, and is given back there.
+  static void take_within(uint64_t n) { take(n); }
+  static void give_back(uint64_t n);
+
   using Held = std::shared_ptr<std::atomic<uint64_t>>;
   // For Tensor: counts `n` bytes more, in what the memory's end has to count down; null where nothing is bounded here.
   static Held take(uint64_t n);
@@ -25,5 +30,25 @@ class TensorBudget {
   const Held held_;
   TensorBudget* const outer_;
 };
+
+// For a vector that lives within a call, and whose size follows from that of activations: it counts in the budget as a tensor does.
+template <class T>
+struct BudgetAllocator {
+  using value_type = T;
+  BudgetAllocator() = default;
+  template <class U>
+  explicit BudgetAllocator(const BudgetAllocator<U>&) {}
+  T* allocate(size_t n) {
+    TensorBudget::take_within(n * sizeof(T));
+    return std::allocator<T>().allocate(n);
+  }
+  void deallocate(T* p, size_t n) {
+    std::allocator<T>().deallocate(p, n);
+    TensorBudget::give_back(n * sizeof(T));
+  }
+  bool operator==(const BudgetAllocator&) const { return true; }
+};
+template <class T>
+using BudgetVector = std::vector<T, BudgetAllocator<T>>;
 
 }  // namespace dnn

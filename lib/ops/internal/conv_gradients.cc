@@ -88,7 +88,7 @@ Tensor input_gradient(const ReferenceContext& context) {
   Tensor dx = allocate_output(context, infer_input);
   const Window window = window_of(context.node, dy.shape(), spatial(w.shape()));
   const Extents e(dy.shape(), w.shape(), window, int_attribute(context.node, "group"));
-  const std::vector<int64_t> offsets = window.tap_offsets();
+  const auto offsets = window.tap_offsets();
   const T *from = dy.data<T>(), *weights = w.data<T>();
   T* to = dx.mutable_data<T>();
   const double operations = static_cast<double>(dy.size()) * static_cast<double>(e.channels * e.taps);
@@ -120,7 +120,7 @@ Tensor weight_gradient(const ReferenceContext& context) {
   Tensor dw = allocate_output(context, infer_weight);
   const Window window = window_of(context.node, dy.shape(), ints_attribute(context.node, "kernel_shape"));
   const Extents e(dy.shape(), dw.shape(), window, int_attribute(context.node, "group"));
-  const std::vector<int64_t> offsets = window.tap_offsets();
+  const auto offsets = window.tap_offsets();
   const T *image = x.data<T>(), *gradients = dy.data<T>();
   T* to = dw.mutable_data<T>();
   const double operations = static_cast<double>(dy.size()) * static_cast<double>(e.channels * e.taps);

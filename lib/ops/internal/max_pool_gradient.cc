@@ -33,7 +33,7 @@ void compute(ReferenceContext& context) {
   const Tensor &x = context.input(0), &y = context.input(1), &dy = context.input(2);
   Tensor dx = allocate_output(context, infer);
   const Window window = window_of(context.node, x.shape(), y.shape());
-  const std::vector<int64_t> offsets = window.tap_offsets();
+  const auto offsets = window.tap_offsets();
   const int64_t plane = element_count(window.input), positions = element_count(window.output),
                 taps = element_count(window.kernel);
   share(context.pool, x.dim(0) * x.dim(1), static_cast<double>(y.size() * taps), [&](int64_t begin, int64_t end) {

@@ -76,7 +76,8 @@ void reference(ReferenceContext& context) {
   const Window window = window_of(context.node, spatial(x.shape()));
   const bool include = flag_attribute(context.node, "count_include_pad");
   const Grids grids(context.node);
-  const std::vector<int64_t> in = to_int64s(x), offsets = window.tap_offsets();
+  const std::vector<int64_t> in = to_int64s(x);
+  const auto offsets = window.tap_offsets();
   const int64_t plane = element_count(window.input), positions = element_count(window.output),
                 taps = element_count(window.kernel);
   Tensor wide(DType::Int64, y.shape());

@@ -73,8 +73,8 @@ void infer(InferContext& context) {
 }
 
 template <class T>
-std::vector<int32_t> widened(const Tensor& tensor, int32_t less) {
-  std::vector<int32_t> result(tensor.size());
+BudgetVector<int32_t> widened(const Tensor& tensor, int32_t less) {
+  BudgetVector<int32_t> result(tensor.size());
   const T* from = tensor.data<T>();
   for (size_t i = 0; i < result.size(); ++i) result[i] = static_cast<int32_t>(from[i]) - less;
   return result;
@@ -85,9 +85,9 @@ void compute(ReferenceContext& context) {
   Tensor y = allocate_output(context, infer);
   Shape x = context.input(0).shape(), w = context.input(1).shape();
   const auto padding = static_cast<int32_t>(int_attribute(context.node, "padding"));
-  const std::vector<int32_t> xs = widened<T>(context.input(0), padding),
-                             ws = context.input(1).dtype() == DType::Int16 ? widened<int16_t>(context.input(1), 0)
-                                                                           : widened<int8_t>(context.input(1), 0);
+  const BudgetVector<int32_t> xs = widened<T>(context.input(0), padding),
+                              ws = context.input(1).dtype() == DType::Int16 ? widened<int16_t>(context.input(1), 0)
+                                                                            : widened<int8_t>(context.input(1), 0);
   Window window = window_of(context.node, x, w);
   const int64_t channels = w[0], taps = channels == 0 ? 0 : element_count(w) / channels;
   if (x.size() == 2) {  // one position

@@ -46,7 +46,7 @@ void infer(InferContext& context) {
 }
 
 template <class T>
-void compute(const Tensor& x, Tensor& y, const std::vector<int64_t>& offsets) {
+void compute(const Tensor& x, Tensor& y, const BudgetVector<int64_t>& offsets) {
   using S = Sum<T>;
   const int64_t planes = y.dim(0) * y.dim(1), plane = planes == 0 ? 0 : y.size() / planes;
   std::vector<S> sums(plane);
@@ -65,7 +65,7 @@ void compute(const Tensor& x, Tensor& y, const std::vector<int64_t>& offsets) {
 void reference(ReferenceContext& context) {
   Tensor y = allocate_output(context, infer);
   const std::vector<int64_t> image = to_int64s(context.input(1)), block = to_int64s(context.input(2));
-  const std::vector<int64_t> offsets = window_of(context.node, image, block).tap_offsets();
+  const auto offsets = window_of(context.node, image, block).tap_offsets();
   dispatch_numeric(y.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     if constexpr (std::is_integral_v<T> && sizeof(T) < 4) {

@@ -50,9 +50,9 @@ double single(const Node& node, const Tensor* tensor) {
 }
 
 // Values minus their zero points; `zero_points` one for each index of the first axis, or one.
-std::vector<int32_t> centred(const Tensor& tensor, const std::vector<double>& zero_points) {
+BudgetVector<int32_t> centred(const Tensor& tensor, const std::vector<double>& zero_points) {
   const std::vector<int64_t> values = to_int64s(tensor);
-  std::vector<int32_t> result(values.size());
+  BudgetVector<int32_t> result(values.size());
   const size_t run = zero_points.size() == 1 ? values.size() : values.size() / zero_points.size();
   for (size_t i = 0; i < values.size(); ++i)
     result[i] = static_cast<int32_t>(values[i] - static_cast<int64_t>(zero_points[i / run]));
@@ -69,8 +69,8 @@ void convolve_bytes(const ReferenceContext& context, size_t w_i, size_t x_zero, 
   const Tensor &x = context.input(0), &w = context.input(w_i);
   const std::vector<int64_t> spatial(x.shape().begin() + 2, x.shape().end());
   const Window window = Window::of(context.node, spatial, {w.shape().begin() + 2, w.shape().end()});
-  const std::vector<int32_t> xs = centred(x, {single(context.node, optional(context, x_zero))});
-  const std::vector<int32_t> ws = centred(w, per_channel(context.node, optional(context, w_zero), w.dim(0)));
+  const auto xs = centred(x, {single(context.node, optional(context, x_zero))});
+  const auto ws = centred(w, per_channel(context.node, optional(context, w_zero), w.dim(0)));
   const int64_t channels = w.dim(0), positions = element_count(window.output);
   convolve<uint32_t>(context.pool, xs.data(), x.shape(), ws.data(), w.shape(), window,
                      int_attribute(context.node, "group"),

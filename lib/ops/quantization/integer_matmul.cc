@@ -6,6 +6,7 @@
 #include "ops/multiply.h"
 #include "ops/outputs.h"
 #include "ops/quantization.h"
+#include "tensor/budget.h"
 
 namespace dnn::integer_matmul_ops {
 namespace {
@@ -63,10 +64,10 @@ struct PerLine {
 };
 
 // The operand's elements minus their zero points, row-major.
-std::vector<int32_t> centred(const Tensor& tensor, const PerLine& zero_points, int64_t rows, int64_t columns,
-                             bool by_row) {
+BudgetVector<int32_t> centred(const Tensor& tensor, const PerLine& zero_points, int64_t rows, int64_t columns,
+                              bool by_row) {
   const std::vector<int64_t> values = to_int64s(tensor);
-  std::vector<int32_t> result(values.size());
+  BudgetVector<int32_t> result(values.size());
   for (size_t i = 0; i < values.size(); ++i) {
     const auto at = static_cast<int64_t>(i);
     const int64_t line = by_row ? at / columns : at / (rows * columns) * columns + at % columns;
@@ -77,7 +78,7 @@ std::vector<int32_t> centred(const Tensor& tensor, const PerLine& zero_points, i
 
 // Calls store(batch, i, j, sum) for every element of the product, from any thread of `pool`.
 template <class Store>
-void product(ThreadPool* pool, const MatmulShape& shape, const std::vector<int32_t>& a, const std::vector<int32_t>& b,
+void product(ThreadPool* pool, const MatmulShape& shape, const BudgetVector<int32_t>& a, const BudgetVector<int32_t>& b,
              const Store& store) {
   for (size_t batch = 0; batch < shape.a_offsets.size(); ++batch) {
     const MatrixView<int32_t> left{a.data() + shape.a_offsets[batch], shape.depth, 1};

@@ -31,7 +31,7 @@ TEST(TapRuns, AreTheTapsOffsets) {
                                  Attributes{{"pads", Ints{4, 4, 4, 4}}, {"dilations", Ints{3, 4}}}}) {
     const Tensor x = random_tensor(DType::Float32, {1, 1, 7, 9});
     const Window window = Window::of(test_node("Conv", {&x}, form), {7, 9}, {3, 2});
-    const std::vector<int64_t> offsets = window.tap_offsets();
+    const auto offsets = window.tap_offsets();
     const int64_t positions = element_count(window.output);
     EXPECT_EQ(window.taps_inside(), std::count_if(offsets.begin(), offsets.end(), [](int64_t at) { return at >= 0; }));
     for (int64_t panel : {1, 8, 32, 1000}) {
