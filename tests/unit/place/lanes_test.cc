@@ -347,7 +347,7 @@ TEST(FindStreamRouting, MeasuresAndNeverTakesAWorseOne) {
   EXPECT_GT(found.bound_us, 0);
   EXPECT_EQ(&found.chosen(), found.worth_it ? &found.shared[found.best_shared] : &found.singles[found.best_single]);
   const std::string text = found_text(found);
-  for (const char* words : {" alone: ", " a second", "bound sum(1/t): ", "each whole on one of C (cpu@"})
+  for (const char* words : {" alone: ", " a second", "bound sum(1/t): ", "each whole on one of "})
     EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
   EXPECT_NE(text.find(found.worth_it ? "chosen: " : "not worth it: all runs on "), std::string::npos) << text;
   const auto session = open_routing(graph, found.chosen().parts, found.chosen().routing, options(3));
