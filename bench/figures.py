@@ -1,4 +1,5 @@
-"""figures: what the benchmarks say of the machine that they ran on, and of a figure that was taken many times."""
+"""figures: what the benchmarks say of the machine that they ran on, of a figure that was taken many times, and of a training."""
+import json
 import platform
 import re
 import statistics
@@ -18,3 +19,12 @@ def processor():
 def spread(values):
     quartiles = statistics.quantiles(values, n=4)
     return {"median": statistics.median(values), "q1": quartiles[0], "q3": quartiles[2], "min": min(values), "n": len(values)}
+
+
+def last_accuracy(log, epochs):
+    """Percent after the last epoch, or None where that was not reached."""
+    if not log.exists():
+        return None
+    lines = [json.loads(line.split(": ", 1)[1]) for line in log.read_text().splitlines() if '"test_epoch"' in line]
+    done = [line for line in lines if line["epoch"] == f"{epochs}/{epochs}"]
+    return round(100 - done[-1]["top1_err"], 2) if done else None

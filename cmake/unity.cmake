@@ -3,7 +3,8 @@ option(DNN_UNITY "Compile the sources of a folder together, up to 28 at once; OF
 
 # Puts in place of the sources in `variable` (absolute paths below `root`, a folder that headers are included from) files that include up
 # to 28 of one folder each, or of one row of the file TOGETHER there, and whose names end in `suffix`. A source stays alone where it has
-# options of its own or the property SKIP_UNITY_BUILD_INCLUSION. The files name sources relative to `root`, so that ccache knows them in any checkout; CMake's own UNITY_BUILD
+# options of its own or the property SKIP_UNITY_BUILD_INCLUSION. The files name sources relative to `root`, so that ccache knows them in
+# any checkout; CMake's own UNITY_BUILD
 # writes absolute paths.
 function(dnn_unity variable root)
   if(NOT DNN_UNITY)

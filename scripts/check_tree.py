@@ -129,9 +129,10 @@ def check_own_names(root):
                 for space in spaces if alias is None else ():
                     for header in types.get(f"{space}::{name}", ()):
                         yield f"{path.relative_to(root).as_posix()}: defines {name}, which is a type of {header}; sources are compiled together, so name it for what it is"
-                first, as_first = owners.setdefault((rows.get(folder, folder), name), (path.name, alias))
-                if first != path.name and (alias is None or alias != as_first):
-                    yield f"{folder}: {first} and {path.name} both define {name}, and are compiled together; let a header define it, or name both for what they are"
+                first, as_first = owners.setdefault((rows.get(folder, folder), name), (path, alias))
+                if first != path and (alias is None or alias != as_first):
+                    shown = first.name if first.parent == path.parent else first.relative_to(root).as_posix()
+                    yield f"{folder}: {shown} and {path.name} both define {name}, and are compiled together; let a header define it, or name both for what they are"
 
 
 def check_long_tests(root):

@@ -16,6 +16,7 @@ struct ReadLimits {
 // (cli/signals.h), which slow_reading() is for.
 void limit_reading(const ReadLimits& limits);
 
+// True once limit_reading() was called, as by every tool.
 bool reading_is_limited();
 
 // The memory that a user gives for reading; 0 where the size of what is read says it.

@@ -29,13 +29,17 @@ uint64_t most_activations(uint64_t constant_bytes, uint64_t input_bytes) {
   return std::max(read_memory_limit(), kOfConstants * constant_bytes + kOfInputs * inputs + kAlways);
 }
 
-uint64_t most_activations(const Package& package, const Variant& variant) {
+uint64_t declared_input_bytes(const Package& package) {
   uint64_t bytes = 0;
   for (const Type& type : package.input_types) {
     if (type.fixed() && type.dtype != DType::String)
       bytes += static_cast<uint64_t>(element_count(type.fixed_shape())) * dtype_size(type.dtype);
   }
-  return most_activations(constant_bytes(package, variant), bytes);
+  return bytes;
+}
+
+uint64_t most_activations(const Package& package, const Variant& variant) {
+  return most_activations(constant_bytes(package, variant), declared_input_bytes(package));
 }
 
 }  // namespace dnn

@@ -12,7 +12,10 @@ uint64_t constant_bytes(const Package& package, const Variant& variant);
 // a thousand numbers for each one that it reads; others have a tenth of that.
 uint64_t most_activations(uint64_t constant_bytes, uint64_t input_bytes);
 
-// The same for a package's arena, with inputs as it declares them. Those of open types count nothing.
+// Bytes of the inputs as the package declares them, state among them. Those of open types count nothing.
+uint64_t declared_input_bytes(const Package& package);
+
+// The bound for a package's arena, with inputs as it declares them.
 uint64_t most_activations(const Package& package, const Variant& variant);
 
 }  // namespace dnn

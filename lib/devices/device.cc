@@ -187,14 +187,15 @@ Tensor Session::take_spare(size_t output) {
 Session::Session(std::shared_ptr<const Package> package, const Variant* variant)
     : package_(std::move(package)),
       variant_(variant == nullptr ? &package_->variants.front() : variant),
-      constant_bytes_(constant_bytes(*package_, *variant_)) {}
+      constant_bytes_(constant_bytes(*package_, *variant_)),
+      declared_input_bytes_(declared_input_bytes(*package_)) {}
 
 TensorBudget Session::run_budget(const std::vector<Tensor>& inputs) const {
   uint64_t bytes = 0;
   for (const Tensor& input : inputs) {
     if (input.defined() && input.dtype() != DType::String) bytes += input.size_bytes();
   }
-  return TensorBudget(most_activations(constant_bytes_, bytes));
+  return TensorBudget(most_activations(constant_bytes_, std::max(bytes, declared_input_bytes_)));
 }
 
 void Session::check_inputs(const std::vector<Tensor>& inputs) const {

@@ -92,7 +92,7 @@ class Session {
  protected:
   // `variant`: one of the package's; null: the first.
   explicit Session(std::shared_ptr<const Package> package, const Variant* variant = nullptr);
-  // What the tensors of a run on these inputs may take (devices/activations.h).
+  // What the tensors of a run on these inputs may take (devices/activations.h); state that is no tensor here counts as it is declared.
   TensorBudget run_budget(const std::vector<Tensor>& inputs) const;
   // Throws Malformed unless the inputs fit the package's input types.
   void check_inputs(const std::vector<Tensor>& inputs) const;
@@ -106,7 +106,7 @@ class Session {
   const Variant* variant_;
 
  private:
-  const uint64_t constant_bytes_;
+  const uint64_t constant_bytes_, declared_input_bytes_;
   std::vector<Tensor> state_, spare_;  // by number in Variant::state
   std::vector<Tensor> submitted_;
 };

@@ -437,7 +437,7 @@ void check_generated_size(const SourceOptions& o, const BatchPlan& plan) {
     bytes = one > most ? one : bytes + one;
     if (reading_is_limited() && bytes > most)
       fail_unsupported("input '", slot.name, "' is ", dtype_name(slot.dtype), shape_text(slot.shape), "; --fill ",
-                       o.fill, " makes samples of ", most / 1'000'000, " MB; --max-memory BYTES allows more");
+                       o.fill, " makes samples of up to ", most / 1'000'000, " MB; --max-memory BYTES allows more");
   }
 }
 

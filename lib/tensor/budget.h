@@ -17,13 +17,11 @@ class TensorBudget {
   TensorBudget(const TensorBudget&) = delete;
   TensorBudget& operator=(const TensorBudget&) = delete;
 
-  // The same for memory that lives within a call under the budget, and is given back there.
-  static void take_within(uint64_t n) { take(n); }
-  static void give_back(uint64_t n);
-
   using Held = std::shared_ptr<std::atomic<uint64_t>>;
   // For Tensor: counts `n` bytes more, in what the memory's end has to count down; null where nothing is bounded here.
   static Held take(uint64_t n);
+  // For memory that take() counted and that ends in the same thread, under the same budget.
+  static void give_back(uint64_t n);
 
  private:
   const uint64_t bytes_;
@@ -39,7 +37,7 @@ struct BudgetAllocator {
   template <class U>
   explicit BudgetAllocator(const BudgetAllocator<U>&) {}
   T* allocate(size_t n) {
-    TensorBudget::take_within(n * sizeof(T));
+    TensorBudget::take(n * sizeof(T));
     return std::allocator<T>().allocate(n);
   }
   void deallocate(T* p, size_t n) {

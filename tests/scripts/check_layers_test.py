@@ -149,6 +149,13 @@ class Breaches(unittest.TestCase):
             self.assertEqual(self.run_on("check_tree.py", sources(one, other)), [])
         self.assertEqual(self.run_on("check_tree.py", sources("int infer() {\n}", "int infer() {\n}", "lib/ops/nn/softmax")), [])
 
+    def test_one_name_in_two_folders_that_are_compiled_together(self):
+        source = "// A source.\nnamespace dnn {\nnamespace {\nint helper() {\n}\n}  // namespace\n}  // namespace dnn\n"
+        files = {"lib/graph/a.cc": source, "lib/stream/a.cc": source}
+        self.assertEqual(self.run_on("check_tree.py", files), [])
+        self.expect("check_tree.py", {**files, "lib/TOGETHER": "# Rows.\ngraph stream\n"}, "lib/graph/a.cc and a.cc", "define helper,")
+        self.expect("check_tree.py", {"lib/TOGETHER": "graph streams\n"}, "lib/TOGETHER", "streams is no folder")
+
     def test_long_tests_are_tests(self):
         tests = {"tests/unit/graph/a_test.cc": "// Tests of graphs.\nTEST(Graph, Grows) {\n}\n\nTEST(Graph, Shrinks) {\n}\n"}
         rows = "# Of the long tier.\nGraph.Grows  # compiles much\n"

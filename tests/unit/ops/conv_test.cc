@@ -25,32 +25,46 @@ TEST(Conv, LowersToTheReferencesBits) {
   }
 }
 
-TEST(TapRuns, AreTheTapsOffsets) {
-  for (const Attributes& form : {Attributes{}, Attributes{{"pads", Ints{1, 0, 2, 1}}, {"strides", Ints{2, 1}}},
-                                 Attributes{{"pads", Ints{0, 2, 0, 3}}, {"strides", Ints{1, 2}}},
-                                 Attributes{{"pads", Ints{4, 4, 4, 4}}, {"dilations", Ints{3, 4}}}}) {
-    const Tensor x = random_tensor(DType::Float32, {1, 1, 7, 9});
-    const Window window = Window::of(test_node("Conv", {&x}, form), {7, 9}, {3, 2});
-    const auto offsets = window.tap_offsets();
-    const int64_t positions = element_count(window.output);
-    EXPECT_EQ(window.taps_inside(), std::count_if(offsets.begin(), offsets.end(), [](int64_t at) { return at >= 0; }));
-    for (int64_t panel : {1, 8, 32, 1000}) {
-      const TapRuns runs(window, panel);
-      for (int64_t tap = 0; tap < 6; ++tap) {
-        for (int64_t p = 0; p < (positions + panel - 1) / panel; ++p) {
-          int64_t at = p * panel;
-          for (const TapRuns::Run& run : runs.of(tap, p)) {
-            for (int64_t j = 0; j < run.length; ++j, ++at) {
-              ASSERT_EQ(run.from < 0 ? -1 : run.from + j * runs.step(),
-                        offsets[static_cast<size_t>(tap * positions + at)])
-                  << "tap " << tap << " at " << at;
-            }
+void check_tap_runs(const Window& window) {
+  const auto offsets = window.tap_offsets();
+  const int64_t positions = element_count(window.output);
+  EXPECT_EQ(window.taps_inside(), std::count_if(offsets.begin(), offsets.end(), [](int64_t at) { return at >= 0; }));
+  for (int64_t panel : {1, 8, 32, 1000}) {
+    const TapRuns runs(window, panel);
+    for (int64_t tap = 0; tap < element_count(window.kernel); ++tap) {
+      for (int64_t p = 0; p < (positions + panel - 1) / panel; ++p) {
+        int64_t at = p * panel;
+        for (const TapRuns::Run& run : runs.of(tap, p)) {
+          for (int64_t j = 0; j < run.length; ++j, ++at) {
+            ASSERT_EQ(run.from < 0 ? -1 : run.from + j * runs.step(),
+                      offsets[static_cast<size_t>(tap * positions + at)])
+                << "tap " << tap << " at " << at;
           }
-          ASSERT_EQ(at, std::min(positions, (p + 1) * panel));
         }
+        ASSERT_EQ(at, std::min(positions, (p + 1) * panel));
       }
     }
   }
+}
+
+TEST(TapRuns, AreTheTapsOffsets) {
+  for (const Attributes& form : {Attributes{}, Attributes{{"pads", Ints{1, 0, 2, 1}}, {"strides", Ints{2, 1}}},
+                                 Attributes{{"pads", Ints{0, 2, 0, 3}}, {"strides", Ints{1, 2}}},
+                                 Attributes{{"pads", Ints{4, 4, 4, 4}}, {"dilations", Ints{3, 4}}},
+                                 Attributes{{"pads", Ints{20, 30, 20, 30}}, {"strides", Ints{3, 3}}}}) {
+    const Tensor x = random_tensor(DType::Float32, {1, 1, 7, 9});
+    check_tap_runs(Window::of(test_node("Conv", {&x}, form), {7, 9}, {3, 2}));
+  }
+}
+
+TEST(TapRuns, AreTheTapsOffsetsOfOneAxisAndOfThree) {
+  const Tensor row = random_tensor(DType::Float32, {1, 1, 9}), cube = random_tensor(DType::Float32, {1, 1, 4, 5, 6});
+  for (const Attributes& form : {Attributes{}, Attributes{{"pads", Ints{3, 5}}, {"strides", Ints{2}}},
+                                 Attributes{{"pads", Ints{0, 4}}, {"dilations", Ints{3}}}})
+    check_tap_runs(Window::of(test_node("Conv", {&row}, form), {9}, {3}));
+  for (const Attributes& form : {Attributes{}, Attributes{{"pads", Ints{1, 0, 2, 2, 1, 0}}, {"strides", Ints{2, 1, 2}}},
+                                 Attributes{{"pads", Ints{0, 3, 1, 5, 0, 2}}, {"dilations", Ints{1, 2, 3}}}})
+    check_tap_runs(Window::of(test_node("Conv", {&cube}, form), {4, 5, 6}, {2, 3, 2}));
 }
 
 TEST(ConvTranspose, LowersToTheReferencesBits) {
