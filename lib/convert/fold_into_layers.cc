@@ -5,13 +5,26 @@
 
 namespace dnn {
 
+namespace {
+
+void run_only(const char* passes, Graph& graph) {
+  PassOptions options;
+  options.changes = passes;
+  run_passes(graph, options);
+  infer_types(graph);
+}
+
+}  // namespace
+
+void fold_constants(Graph& graph) {
+  infer_types(graph);
+  run_only("only:canonicalize-cast,fold-constant,recognize-activations", graph);
+}
+
 void fold_into_layers(Graph& graph) {
   infer_types(graph);
   fold_batch_norms(graph);
-  PassOptions passes;
-  passes.changes = "only:simplify-inference,canonicalize-cast,fold-constant,recognize-activations,fold-scale-axis";
-  run_passes(graph, passes);
-  infer_types(graph);
+  run_only("only:simplify-inference,canonicalize-cast,fold-constant,recognize-activations,fold-scale-axis", graph);
 }
 
 }  // namespace dnn

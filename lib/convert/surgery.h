@@ -46,6 +46,10 @@ void rename(Graph& graph, std::string_view spec);
 // many.
 int fold_batch_norms(Graph& graph);
 
+// fold_into_layers.cc: constants that nodes compute become constants, and activations written out in several nodes become one.
+// Batch norms stay. Types are inferred.
+void fold_constants(Graph& graph);
+
 // fold_into_layers.cc: constants that nodes compute, batch norms, and scales and shifts per channel, into weights and biases, as quantisers do
 // before they choose a number. Types are inferred.
 void fold_into_layers(Graph& graph);

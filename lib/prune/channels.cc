@@ -45,10 +45,43 @@ void each_weight(const Tensor& weights, size_t axis, Of&& of) {
   for (size_t i = 0; i < w.size(); ++i) of(i / step % n, i, static_cast<double>(w[i]));
 }
 
+// The batch norm of constant statistics that alone reads what a layer makes; -1: there is none.
+NodeId norm_behind(const Graph& graph, const Uses& uses, NodeId layer) {
+  const ValueId made = graph.node(layer).outputs[0];
+  if (uses.readers[made].size() != 1 || graph.is_output(made)) return -1;
+  const NodeId id = uses.readers[made][0];
+  const Node& norm = graph.node(id);
+  if (branch::channel_role(graph, norm) != ChannelRole::Norm || flag_attribute(norm, "training_mode")) return -1;
+  return graph.constant(norm.input(3)) != nullptr && graph.constant(norm.input(4)) != nullptr ? id : -1;
+}
+
+// By unit of a layer: the square of what the norm behind it multiplies its weights by; empty: there is no norm.
+std::vector<double> squared_scales(const Graph& graph, const Uses& uses, NodeId layer) {
+  const NodeId id = norm_behind(graph, uses, layer);
+  if (id < 0) return {};
+  const Node& norm = graph.node(id);
+  const Tensor* scale = graph.constant(norm.input(1));
+  if (scale == nullptr) return {};
+  std::vector<double> squares = to_doubles(*scale);
+  const std::vector<double> variances = to_doubles(*graph.constant(norm.input(4)));
+  const double epsilon = static_cast<double>(float_attribute(norm, "epsilon"));
+  for (size_t u = 0; u < squares.size(); ++u) squares[u] *= squares[u] / (variances[u] + epsilon);
+  return squares;
+}
+
 }  // namespace
 
 void set_bias(Graph& graph, NodeId layer, Tensor bias) {
   Node& node = graph.node(layer);
+  const NodeId norm = node.input(2) == kNoValue ? norm_behind(graph, Uses(graph), layer) : -1;
+  if (norm >= 0) {
+    const Tensor& old = *graph.constant(graph.node(norm).inputs[3]);
+    std::vector<double> mean = to_doubles(old);
+    const std::vector<double> shift = to_doubles(bias);
+    for (size_t u = 0; u < mean.size(); ++u) mean[u] -= shift[u];
+    set_constant(graph, norm, 3, convert(Tensor::of<double>(old.shape(), mean), old.dtype()), "mean");
+    return;
+  }
   if (const Tensor* own = graph.constant(node.input(2))) {
     bias = bias.reshaped(own->shape());
     set_constant(graph, layer, 2, std::move(bias), "bias");
@@ -231,13 +264,18 @@ std::vector<std::pair<size_t, int64_t>> ChannelGroups::places(ValueId v) const {
 
 void ChannelGroups::weigh(const std::map<ValueId, quant::ChannelFigures>& figures) {
   for (ChannelGroup& group : groups_) group.weights.assign(group.channels, 0);
+  const Uses uses(bound_);
   for (const auto& [id, v] : reads_) {
     const Node& node = bound_.node(id);
     const Tensor& weights = *bound_.constant(node.inputs[1]);
     const std::vector<std::pair<size_t, int64_t>> at = places(v);
     std::vector<double> squares(at.size(), 0);
     const size_t axis = weight_axes(node, weights.rank())->input;
-    each_weight(weights, axis, [&](size_t place, size_t, double w) { squares[place] += w * w; });
+    const std::vector<double> scales = squared_scales(bound_, uses, id);
+    const size_t unit_step = row_major_strides(weights.shape())[1 - axis];
+    each_weight(weights, axis, [&](size_t place, size_t i, double w) {
+      squares[place] += w * w * (scales.empty() ? 1 : scales[i / unit_step % scales.size()]);
+    });
     const auto seen = figures.find(v);
     if (seen != figures.end() && seen->second.peaks.size() == at.size()) {
       for (size_t p = 0; p < at.size(); ++p) squares[p] *= seen->second.variance(p);

@@ -21,14 +21,14 @@ struct ChannelGroup {
 
 class ChannelGroups {
  public:
-  // `bound` as quant::bound_graph() gives it; it must outlive the object.
+  // `bound` as quant::bound_graph() gives it, with batch norms or without; it must outlive the object.
   explicit ChannelGroups(const Graph& bound);
 
   const std::vector<ChannelGroup>& groups() const { return groups_; }
   // Values whose figures by channel weigh() needs: those that layers with weights read.
   std::map<ValueId, quant::ChannelFigures> watched() const;
   // How much a channel matters: for each layer that reads it the squares of the weights on it, times the variance of its numbers, over
-  // the sum of all the layer's. The mean counts nothing, as biases make up for it.
+  // the sum of all the layer's. A batch norm behind the layer scales its weights. The mean counts nothing, as biases make up for it.
   void weigh(const std::map<ValueId, quant::ChannelFigures>& figures);
 
   // The channels of each group, in rising order, less the share of them that matter least; at least one stays.
@@ -66,7 +66,8 @@ class ChannelGroups {
   const Graph& bound_;
 };
 
-// Puts a bias, one number for each unit, into a Conv or Gemm.
+// Gives a Conv or Gemm a bias, one number for each unit, in place of its own. A layer without one that a batch norm alone reads stays
+// without: the norm's mean takes the bias off.
 void set_bias(Graph& graph, NodeId layer, Tensor bias);
 
 }  // namespace dnn::prune

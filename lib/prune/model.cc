@@ -73,12 +73,19 @@ quant::Plan plan_of(const Graph& bound, const std::set<std::string>& keep) {
   return quant::make_plan(bound, options);
 }
 
+// Batch norms stay: networks are trained once more afterwards, and learn fast with norms alone.
+Graph prepared(Graph model) {
+  quant::refuse_quantised(model);
+  fold_constants(model);
+  return model;
+}
+
 class Job {
  public:
   Job(const PruneRequest& request, const Format* format)
       : request_(request),
-        graph_(quant::prepare(
-            read_to_convert(request.model, format, {.surgery = request.surgery, .warn = request.run.warn}))),
+        graph_(
+            prepared(read_to_convert(request.model, format, {.surgery = request.surgery, .warn = request.run.warn}))),
         source_(graph_),
         inputs_(source_, request) {
     convert_.warn = request.run.warn;

@@ -78,11 +78,15 @@ Affine choose_quantizer(const Graph& bound, const Plan& plan, size_t group, cons
 
 }  // namespace
 
-Graph prepare(Graph model) {
+void refuse_quantised(const Graph& model) {
   for (NodeId id : model.order()) {
     if (computes_on_integers(model.node(id)))
       fail_unsupported(model.node(id).label(), ": the network is quantised already; give the float32 one");
   }
+}
+
+Graph prepare(Graph model) {
+  refuse_quantised(model);
   fold_into_layers(model);
   return model;
 }

@@ -57,6 +57,8 @@ struct QuantizeReport {
 // The network as it is quantised: batch norms folded, constants computed, activations recognised. Throws Unsupported where it
 // holds integers already.
 Graph prepare(Graph model);
+// Throws Unsupported where the network holds integers already.
+void refuse_quantised(const Graph& model);
 
 // `prepared` with every extent fixed and its types inferred: what calibration runs. Ids of nodes and values are the same.
 Graph bound_graph(const Graph& prepared);

@@ -95,10 +95,6 @@ Graph finish(Source& source, const std::vector<ValueId>& inputs, const std::vect
   recognize_batch_norms(source);
   take_in_biases(source);
   remove_dead_nodes(graph);
-  const Uses uses(graph);
-  graph.inputs.erase(std::remove_if(graph.inputs.begin(), graph.inputs.end(),
-                                    [&](ValueId v) { return uses.readers[v].empty() && !graph.is_output(v); }),
-                     graph.inputs.end());
   name_derived(source);
   return draft.finish();
 }

@@ -18,7 +18,7 @@ Type input_type(const std::string& name, DataType dtype, const TensorShapeProto*
 // Text about the model that a Placeholder carries.
 void read_metadata(const NodeDef& placeholder, Graph* graph);
 
-// The graph of these outputs: `inputs` in order as far as outputs depend on them. Puts batch normalisation that is spelt out back
+// The graph of these inputs and outputs; an input that no output depends on stays, too. Puts batch normalisation that is spelt out back
 // together (idioms.h), takes biases into convolutions and products, and gives folded constants the names of what they were made from. Throws Unsupported for an output that has no value.
 Graph finish(Source& source, const std::vector<ValueId>& inputs, const std::vector<Output>& outputs);
 

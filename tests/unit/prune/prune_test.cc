@@ -202,6 +202,74 @@ TEST(Channels, AResidualStreamShrinksEverywhere) {
   EXPECT_LT(error(graph, small, samples), error(graph, blind, samples));
 }
 
+// Norms behind layers with and without a bias, a depthwise one, and one whose input has two readers.
+constexpr const char* kNormed = R"(
+  input x: float32[1,3,8,8]
+  const w0: float32[8,3,3,3] = random(1)
+  const w1: float32[16,8,1,1] = random(3)
+  const b1: float32[16] = random(2)
+  const w2: float32[16,1,3,3] = random(4)
+  const w3: float32[8,16,1,1] = random(5)
+  const w4: float32[4,8,1,1] = random(6)
+  const s8: float32[8] = random(10)
+  const t8: float32[8] = random(11)
+  const m8: float32[8] = random(12)
+  const v8: float32[8] = random(13)
+  const s16: float32[16] = random(14)
+  const t16: float32[16] = random(15)
+  const m16: float32[16] = random(16)
+  const v16: float32[16] = random(17)
+  const g: float32[5,4] = random(18)
+  c0 = Conv(x, w0) @stem {pads = [1, 1, 1, 1]}
+  n0 = BatchNormalization(c0, s8, t8, m8, v8) @norm0
+  r0 = Relu(n0) @relu0
+  c1 = Conv(r0, w1, b1) @expand
+  n1 = BatchNormalization(c1, s16, t16, m16, v16) @norm1
+  r1 = Relu(n1) @relu1
+  c2 = Conv(r1, w2) @depthwise {group = 16, pads = [1, 1, 1, 1]}
+  n2 = BatchNormalization(c2, s16, t16, m16, v16) @norm2 {epsilon = 0.01}
+  r2 = Relu(n2) @relu2
+  c3 = Conv(r2, w3) @project
+  n3 = BatchNormalization(c3, s8, t8, m8, v8) @norm3
+  a = Add(n3, c3) @add
+  c4 = Conv(a, w4) @last
+  p = GlobalAveragePool(c4) @pool
+  f = Flatten(p) @flatten
+  y = Gemm(f, g) @head {transB = 1}
+  output y
+)";
+
+// The channels that go are those that go from the network with its norms folded, and the rest computes the same.
+TEST(Channels, NormsStayAndMakeUpAsBiasesDo) {
+  Graph source = parsed(kNormed);
+  for (const char* name : {"v8", "v16"}) {
+    const Tensor& old = *source.constant(source.find_value(name));
+    std::vector<double> variances = to_doubles(old);
+    for (double& v : variances) v = v * v + 0.1;
+    source.value(source.find_value(name)).constant =
+        convert(Tensor::of<double>(old.shape(), variances), DType::Float32);
+  }
+  const std::vector<Tensor> samples = random_samples({1, 3, 8, 8}, 10);
+  const auto half = [&](const Graph& graph) {
+    ChannelGroups groups(graph);
+    const auto figures = measured(graph, groups.watched(), samples);
+    groups.weigh(figures);
+    Graph small = groups.without(groups.kept(std::vector<double>(groups.groups().size(), 0.5)), figures);
+    infer_types(small);
+    return small;
+  };
+  const auto norms = [](const Graph& graph) {
+    int count = 0;
+    for (NodeId id : graph.order()) count += graph.node(id).op == "BatchNormalization" ? 1 : 0;
+    return count;
+  };
+  const Graph with = half(bound_graph(source)), folded = half(bound_graph(quant::prepare(source)));
+  EXPECT_EQ(norms(with), 4);
+  EXPECT_EQ(norms(folded), 0);
+  EXPECT_LT(error(folded, with, samples), 1e-5);
+  EXPECT_EQ(with.node(with.order()[0]).inputs.size(), 2U);  // no bias in front of a norm
+}
+
 TEST(Scan, SharesGoWhereTheyHarmLeast) {
   const Graph graph = bound_graph(quant::prepare(parsed(kNetwork)));
   quant::PlanOptions only_weights;
