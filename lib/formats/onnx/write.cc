@@ -15,6 +15,7 @@
 #include "formats/onnx/tensor_proto.h"
 #include "layout/channels_first.h"
 #include "ops/op.h"
+#include "ops/window.h"
 
 namespace dnn::onnx {
 namespace {
@@ -192,6 +193,31 @@ int to_opset(Graph& graph, const WriteOptions& options) {
   throw Error(*refusal);
 }
 
+// SAME by numbers where windows are spread, or narrower than their steps: ONNX Runtime and OpenVINO refuse the rule there.
+void spell_out_pads(Graph& graph) {
+  for (NodeId id : graph.order()) {
+    Node& node = graph.node(id);
+    const OpDef* op = find_op(node.domain, node.op);
+    if (op == nullptr || node.op == "ConvTranspose" || !takes_attribute(node, "auto_pad") || node.inputs.empty())
+      continue;
+    const Type& type = graph.value(node.inputs[0]).type;
+    if (!starts_with(string_attribute(node, "auto_pad"), "SAME") || !type.fixed() || type.shape->size() < 3) continue;
+    const Shape shape = type.fixed_shape();
+    std::vector<int64_t> kernel = ints_attribute(node, "kernel_shape");
+    if (const Tensor* weights = graph.constant(node.input(1)); kernel.empty() && weights != nullptr)
+      kernel.assign(weights->shape().begin() + 2, weights->shape().end());
+    if (kernel.size() + 2 != shape.size()) continue;
+    const Window window = Window::of(node, {shape.begin() + 2, shape.end()}, kernel);
+    bool spelt = false;
+    for (size_t i = 0; i < window.rank(); ++i) spelt |= window.dilations[i] > 1 || window.kernel[i] < window.strides[i];
+    if (!spelt) continue;
+    std::vector<int64_t> pads = window.pad_begin;
+    pads.insert(pads.end(), window.pad_end.begin(), window.pad_end.end());
+    node.attributes.erase("auto_pad");
+    node.attributes["pads"] = pads;
+  }
+}
+
 ModelProto to_proto(const Graph& graph, const WriteOptions& options, const Store& store) {
   if (options.opset < 7 || options.opset > kIrOpset) {
     fail_usage("opset ", options.opset, " cannot be written: 7 to ", kIrOpset, " can");
@@ -199,6 +225,7 @@ ModelProto to_proto(const Graph& graph, const WriteOptions& options, const Store
   Graph work = graph;
   use_onnx_names(work);
   try_infer_types(work);
+  spell_out_pads(work);
   if (options.qoperator) to_qoperator(work);
   const int opset = to_opset(work, options);
   verify(work);

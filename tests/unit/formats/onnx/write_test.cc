@@ -125,6 +125,24 @@ TEST(Downgrade, RefusesByName) {
   }
 }
 
+// ONNX Runtime and OpenVINO refuse the rule SAME for spread windows, and for those narrower than their steps.
+TEST(Write, SaysPadsByNumbersWhereRuntimesTakeNoRule) {
+  const auto pads = [](const char* node) {
+    Graph graph = parse_graph(cat("graph {\n  opset 17\n  input x: float32[1,2,9,9]\n",
+                                  "  const w: float32[2,2,3,3] = random(1)\n  y = ", node, "\n  output y\n}\n"));
+    infer_types(graph);
+    const Graph again = read(model_in_memory("m.onnx", to_files(graph, {})));
+    const Node& written = again.node(again.order()[0]);
+    EXPECT_EQ(again.value(again.outputs[0]).type, graph.value(graph.outputs[0]).type);
+    return written.has_attribute("auto_pad") ? std::vector<int64_t>{-1} : written.attribute_ints("pads");
+  };
+  EXPECT_EQ(pads("Conv(x, w) {auto_pad = \"SAME_UPPER\", dilations = [2, 1]}"), (std::vector<int64_t>{2, 1, 2, 1}));
+  EXPECT_EQ(pads("Conv(x, w) {auto_pad = \"SAME_LOWER\", strides = [2, 4]}"), (std::vector<int64_t>{1, 1, 1, 1}));
+  EXPECT_EQ(pads("MaxPool(x) {auto_pad = \"SAME_UPPER\", kernel_shape = [1, 2], strides = [2, 1]}"),
+            (std::vector<int64_t>{0, 0, 0, 1}));
+  EXPECT_EQ(pads("AveragePool(x) {auto_pad = \"SAME_LOWER\", kernel_shape = [2, 2]}"), (std::vector<int64_t>{-1}));
+}
+
 TEST(Write, InternalOperatorsAreRefused) {
   const Graph graph = parse_graph("graph {\n input x: float32[1]\n y: float32[1] = dnn::Packed(x) @p\n output y\n}");
   try {

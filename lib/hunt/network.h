@@ -1,0 +1,88 @@
+// Random networks, each valid by construction, that find what nobody thought of: run on every device and level, in every framework and
+// through every conversion, they have to give the same.
+//
+// The contract of lib/hunt: a network follows from its seed alone. Where an operator jumps (Floor, ArgMax, comparisons), it reads numbers
+// that no rounding has touched, and where one is steep (Log, Div) what it reads keeps away from there; so whatever differs by more than
+// rounding explains is a fault.
+#pragma once
+#include <set>
+#include <string>
+#include <vector>
+
+#include "hunt/chance.h"
+#include "ops/build.h"
+
+namespace dnn::hunt {
+
+// The kinds of networks: which recipes they are made by.
+using Kinds = unsigned;  // a bit for each
+inline constexpr Kinds kAny = 0, kCnn = 1, kTransformer = 2, kDetector = 4;
+inline constexpr Kinds kOnImages = kCnn | kDetector, kEach = kOnImages | kTransformer;
+struct KindRow {
+  Kinds kind;
+  const char *name, *text;
+};
+const std::vector<KindRow>& kinds();
+
+struct NetworkOptions {
+  uint64_t seed = 0;
+  Kinds kind = kAny;
+  int steps = 12;  // recipes that are applied; most add one node
+};
+
+// A network of opset kIrOpset with fixed types. Each value that nothing reads is an output.
+Graph random_network(const NetworkOptions& options);
+
+// A network under construction, and what recipes ask of it.
+class Growth {
+ public:
+  explicit Growth(const NetworkOptions& options);
+
+  Chance chance;
+  NewGraph net;
+  const bool common;  // operators and attributes that most formats have, and no others
+
+  // A value of that rank (-1: any above 0) whose elements have that type, the later the likelier; kNoValue: there is none.
+  // `exact`: no rounding has touched it.
+  ValueId any(int rank, DType dtype = DType::Float32, bool exact = false);
+  // Another one of the same type, not `v` itself where there is one.
+  ValueId like(ValueId v);
+  bool is_exact(ValueId v) const { return exact_.count(v) != 0; }
+  void set_exact(ValueId v) { exact_.insert(v); }
+  Shape shape(ValueId v) const { return net.shape(v); }
+
+  // Adds nodes. What they make may be read from then on.
+  ValueId emit(const std::string& op, std::vector<ValueId> inputs, Attributes attributes = {});
+  std::vector<ValueId> emit_many(const std::string& op, std::vector<ValueId> inputs, Attributes attributes,
+                                 size_t outputs);
+
+  // Constants of random numbers of [low, high); weights are such that sums of `terms` products keep their size.
+  ValueId numbers(const Shape& shape, double low, double high);
+  ValueId weights(const Shape& shape, int64_t terms);
+  ValueId integers(const Shape& shape, int64_t low, int64_t high, DType dtype = DType::Int64);  // of [low, high]
+
+  Graph finish();
+
+ private:
+  void made(const std::string& op, const std::vector<ValueId>& inputs, const std::vector<ValueId>& outputs);
+
+  std::vector<ValueId> values_, made_;  // those that recipes may read; all that nodes made
+  std::set<ValueId> exact_;
+};
+
+// One way for a network to grow. False, and nothing added: no value suits it.
+struct Recipe {
+  const char* name;
+  double weight;  // how often it is taken, against others
+  Kinds kinds;    // that have it; networks of any kind have each
+  bool (*apply)(Growth&);
+};
+const std::vector<Recipe>& recipes();
+
+// Rows of recipes(): elements.cc, layers.cc, tensors.cc, detection.cc.
+std::vector<Recipe> element_recipes();
+std::vector<Recipe> layer_recipes();
+std::vector<Recipe> tensor_recipes();
+std::vector<Recipe> detection_recipes();
+
+}  // namespace dnn::hunt
