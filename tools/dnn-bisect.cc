@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "devices/library.h"
 #include "localize/bisect_model.h"
+#include "localize/partition_model.h"
 #include "localize/search_args.h"
 
 namespace {
@@ -12,17 +13,20 @@ const cli::Tool kTool = {
     .name = "dnn-bisect",
     .summary =
         "Finds what makes MODEL compute something else at one level or on one device than at another. It names the "
-        "pass, the rewrite of it, or the kernel.",
+        "pass, the rewrite of it, or the kernel; of a framework, a provider or a delegate the nodes that it gets "
+        "wrong.",
     .negative = "outputs differ by more than the tolerance, or a label changes; or an INPUT not judged",
     .examples = {
         {"dnn-bisect -O4 --preprocess imagenet-torch model.onnx photos/", "-O4 against -O0"},
         {"dnn-bisect -O3 --source-device lib:onnxruntime model.onnx photos/", "against ONNX Runtime"},
+        {"dnn-bisect --device lib:onnxruntime:ep=XNNPACK model.onnx photos/", "nodes that a provider gets wrong"},
         {"dnn-bisect -O4 --rtol 1e-7 --reduce small model.onnx x.npy", "with the smallest part that differs"}}};
 
 struct Options : SearchArgs {
   std::string model, reduce;
   std::optional<std::string> source_level, source_device;
   OutputTolerance tolerance;
+  bool partition = false;
 };
 
 void declare(cli::Args& args, Options& o) {
@@ -34,6 +38,10 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.network.passes, "--pass", "CHANGES", "passes on or off, as for dnn-infer");
   args.option(&o.network.arithmetic, "--arithmetic", "NAME", "of quantised layers: onnx or tflite");
   args.option(&o.reduce, "--reduce", "DIR", "write what differs, made small, as models and a report");
+  args.flag(
+      &o.partition, "--partition",
+      "find the nodes that --device gets wrong, given what the interpreter computes in front of them; always so for a "
+      "framework");
   args.option(&o.tolerance.atol, "--atol", "X", "outputs differ beyond X + R times their largest", 0);
   args.option(&o.tolerance.rtol, "--rtol", "R", "see --atol", 0);
   args.flag(&o.network.trust_model, "--trust-model", "give --source-device lib:NAME the model's own file");
@@ -54,6 +62,13 @@ int work(const Options& o) {
   request.options.note = cli::note;
   request.options.deadline = o.deadline();
   request.options.tolerance = o.tolerance;
+  if (o.partition || request.target.device.framework() != nullptr) {
+    if (o.source_device || o.source_level || !o.reduce.empty())
+      fail_usage("--partition holds nodes against the interpreter: no --source-device, --source-opt or --reduce");
+    const PartitionedModel partitioned = partition_model(request);
+    write_report(o, partition_json(partitioned), partition_text(partitioned));
+    return partitioned.agrees() ? 0 : static_cast<int>(ErrorKind::Negative);
+  }
   const BisectedModel bisected = bisect_model(request);
   write_report(o, bisect_json(bisected), bisect_text(bisected));
   const bool agree = !bisected.report.differs() && bisected.report.ran_out != true && !bisected.not_judged.any();

@@ -106,9 +106,6 @@ BisectedModel::ReducedTo reduced_or_why_not(const BisectRequest& request, const 
 
 BisectedModel bisect_model(const BisectRequest& request) {
   const std::shared_ptr<const Package> written = open_as_written(request, request.target);
-  if (request.target.device.framework() != nullptr)
-    fail_usage("--device ", request.target.device,
-               ": a framework's passes cannot be seen; search ours against it with --source-device");
   if (!request.reduce.empty() && request.source.device.framework() != nullptr)
     fail_usage("--reduce is for two sides that are compiled here, not for ", request.source.device);
   if (!request.reduce.empty()) make_folders(request.reduce);  // before time is spent on what goes there

@@ -15,6 +15,7 @@
 #include "convert/convert.h"
 #include "graph/text.h"
 #include "interp/interpreter.h"
+#include "localize/parts.h"
 #include "localize/words.h"
 #include "ops/op.h"
 #include "target/isa.h"
@@ -24,30 +25,19 @@
 namespace dnn {
 namespace {
 
-struct Part {
-  Graph graph;
-  std::vector<Tensor> inputs;
-};
-
 class Reducer {
  public:
   Reducer(const Graph& model, const std::vector<Tensor>& inputs, const RunModel& source, const RunModel& target,
           const ReduceOptions& options)
-      : model_(model), source_(source), target_(target), options_(options) {
-    infer_types(model_);
-    values_.resize(model_.value_count());
-    interpret(model_, inputs, [&](const Graph& graph, ValueId id, const Tensor& value) {
-      if (&graph == &model_) values_[id] = value;
-    });
-  }
+      : parts_(model, inputs), source_(source), target_(target), options_(options) {}
 
   Reduced run() {
-    std::vector<NodeId> nodes = model_.order();
+    std::vector<NodeId> nodes = parts_.model().order();
     const auto n_before = static_cast<int64_t>(nodes.size());
-    std::optional<Part> part = part_of(nodes);
+    std::optional<Part> part = parts_.of(nodes);
     if (!part || !differs(*part)) throw Error(ErrorKind::Negative, "the two do not differ on the whole model");
     nodes = minimal(std::move(nodes));
-    part = part_of(nodes);
+    part = parts_.of(nodes);
     smaller(&*part);
     Reduced reduced;
     reduced.graph = std::move(part->graph);
@@ -77,50 +67,9 @@ class Reducer {
     return movement(source_(part.graph, part.inputs), target_(part.graph, part.inputs), options_.tolerance).excess > 1;
   }
 
-  // These nodes alone; nothing where a value that they read is not known.
-  std::optional<Part> part_of(const std::vector<NodeId>& nodes) const {
-    const std::set<NodeId> kept(nodes.begin(), nodes.end());
-    Part part;
-    Graph& g = part.graph;
-    g = model_;
-    g.metadata.clear();
-    g.inputs.clear();
-    g.outputs.clear();
-    std::set<ValueId> made, read;
-    for (NodeId id : model_.order()) {
-      if (kept.count(id) == 0) {
-        g.remove_node(id);
-        continue;
-      }
-      const Node& node = model_.node(id);
-      made.insert(node.outputs.begin(), node.outputs.end());
-      read.insert(node.inputs.begin(), node.inputs.end());
-      for (ValueId v : captured_values(model_, node)) read.insert(v);
-    }
-    made.erase(kNoValue);
-    read.erase(kNoValue);
-    for (ValueId v : read) {
-      if (made.count(v) != 0 || (model_.constant(v) != nullptr && !model_.is_input(v))) continue;
-      const Tensor& value = values_[v];
-      if (!value.defined() || value.dtype() == DType::String) return std::nullopt;
-      g.value(v).constant.reset();
-      g.value(v).type = Type(value);
-      g.inputs.push_back(v);
-      part.inputs.push_back(value);
-    }
-    for (ValueId v : made) {
-      if (read.count(v) == 0 || model_.is_output(v)) g.outputs.push_back(v);
-    }
-    for (ValueId v = 0; v < g.value_count(); ++v) {
-      if (read.count(v) == 0 && made.count(v) == 0) g.value(v).constant.reset();  // weights of nodes that are gone
-    }
-    if (g.outputs.empty() || g.inputs.empty()) return std::nullopt;
-    return part;
-  }
-
   bool differs(const std::vector<NodeId>& nodes) {
     if (nodes.empty()) return false;
-    const std::optional<Part> part = part_of(nodes);
+    const std::optional<Part> part = parts_.of(nodes);
     const bool result = part && differs(*part);
     if (options_.note) options_.note(cat(counted(nodes.size(), "node"), ": ", result ? "differ" : "agree"));
     return result;
@@ -183,10 +132,9 @@ class Reducer {
     });
   }
 
-  Graph model_;
+  const Parts parts_;
   const RunModel &source_, &target_;
   const ReduceOptions& options_;
-  std::vector<Tensor> values_;  // of the whole model, by id
   int64_t n_probes_ = 0;
 };
 

@@ -10,6 +10,7 @@
 #include "base/json_text.h"
 #include "cache.h"
 #include "localize/bisect_model.h"
+#include "localize/partition_model.h"
 #include "localize/precision_model.h"
 #include "localize/preprocess_model.h"
 #include "localize/present.h"
@@ -50,6 +51,24 @@ Request sample_request() {
 }
 
 const LocalizePresentation kShown = {"right.onnx", "wrong.onnx"};
+
+TEST(LocalizeSchemas, Partition) {
+  Schema schema("partition");
+  PartitionedModel wrong;
+  wrong.model = "a.onnx";
+  wrong.device = "cpu -O1";
+  wrong.paths = {"a.png"};
+  wrong.not_judged.unread = 1;
+  wrong.report.n_samples = 1;
+  wrong.report.max_abs = kInfinity;
+  wrong.report.differs = true;
+  wrong.report.error = "no such operator";
+  wrong.report.findings = {{{{"a", "Conv", {"a"}, {"y"}}}, "y", 0.5, 2, ""}};
+  schema.expect(partition_json(wrong));
+  PartitionedModel agrees;
+  schema.expect(partition_json(agrees));
+  schema.expect_all_seen();
+}
 
 TEST(LocalizeSchemas, Layers) {
   Schema schema("layers"), of_findings("findings"), of_maps("maps");
