@@ -259,6 +259,23 @@ TEST(TfliteWrite, LongIntegersOfInputsAndOutputsAreCast) {
     EXPECT_EQ(graph->tensors()->Get(static_cast<unsigned>(input))->type(), TensorType::INT64);
 }
 
+// LiteRT's XNNPACK computes convolutions of nothing under SAME where windows are narrower than their strides and leave elements out.
+TEST(TfliteWrite, WindowsThatLeaveElementsOutStandBehindABorder) {
+  const auto codes = [](const char* attributes) {
+    const std::string file = bytes_of(
+        graph_of(cat("  input x: float32[1,2,3,2]\n  const w: float32[1,2,3,1] = random(1)\n  y = Conv(x, w) {",
+                     attributes, "}\n  output y")));
+    const Model* model = GetModel(file.data());
+    std::set<int> found;
+    for (const Operator* op : *model->subgraphs()->Get(0)->operators())
+      found.insert(model->operator_codes()->Get(op->opcode_index())->deprecated_builtin_code());
+    return std::pair(found.count(34) != 0, found.count(3) != 0);  // PAD, CONV_2D
+  };
+  EXPECT_EQ(codes("pads = [1, 0, 1, 0], strides = [2, 2]"), std::pair(true, true));
+  EXPECT_EQ(codes("pads = [1, 0, 1, 0], strides = [2, 1]"), std::pair(false, true));
+  EXPECT_EQ(codes("pads = [0, 0, 0, 0], strides = [1, 2]"), std::pair(false, true));
+}
+
 // A Cast reads what was computed, not the wide tensor that is made of it at the end.
 TEST(TfliteWrite, AComputedLongIntegerIsAnOutputAndCast) {
   const Graph read = round_trip(R"(  input x: int64[2,3]
