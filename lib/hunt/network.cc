@@ -65,7 +65,8 @@ const std::vector<Recipe>& recipes() {
   return all;
 }
 
-Growth::Growth(const NetworkOptions& options) : chance(options.seed), common(options.kind != kAny) {
+Growth::Growth(const NetworkOptions& options)
+    : chance(options.seed), common(options.kind != kAny), seed_(options.seed) {
   add_inputs(*this, options.kind, &values_);
   exact_.insert(values_.begin(), values_.end());
 }
@@ -146,7 +147,10 @@ Graph Growth::finish() {
   const Uses uses(net.graph());
   int outputs = 0;
   for (ValueId v : made_) {
-    if (uses.readers[v].empty()) net.output(v, cat("y", outputs++));
+    // At times one that others read. Not by `chance`, so that a network of fewer steps is the beginning of this one.
+    constexpr uint64_t kOneIn = 12;
+    const bool shown = random_number(seed_, (uint64_t{1} << 32) + static_cast<uint64_t>(v)) % kOneIn == 0;
+    if (uses.readers[v].empty() || shown) net.output(v, cat("y", outputs++));
   }
   if (outputs == 0) net.output(values_.back(), "y0");
   return net.finish();

@@ -68,6 +68,7 @@ class Growth {
 
   std::vector<ValueId> values_, made_;  // those that recipes may read; all that nodes made
   std::set<ValueId> exact_;
+  uint64_t seed_;
 };
 
 // One way for a network to grow. False, and nothing added: no value suits it.

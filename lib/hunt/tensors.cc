@@ -291,6 +291,37 @@ bool reverse(Growth& g) {
   return true;
 }
 
+// A node once more: on the same values, which is one computation twice, or on others with the same constants.
+bool again(Growth& g) {
+  const std::vector<NodeId>& order = g.net.graph().order();
+  if (order.empty()) return false;
+  const Node node = g.net.graph().node(g.chance.of(order));
+  if (node.outputs.size() != 1 || node.inputs.empty() || g.net.graph().constant(node.inputs[0]) != nullptr)
+    return false;
+  std::vector<ValueId> inputs = node.inputs;
+  if (g.chance.is(0.5)) {
+    const ValueId other = g.like(inputs[0]);
+    if (g.is_exact(other) == g.is_exact(inputs[0])) inputs[0] = other;
+  }
+  g.emit(node.op, inputs, node.attributes);
+  return true;
+}
+
+// Nodes that compute nothing, and those that constants alone give.
+bool nothing(Growth& g) {
+  const ValueId x = g.any(-1);
+  if (x == kNoValue) return false;
+  switch (g.chance.between(0, 2)) {
+    case 0: g.emit("Identity", {x}); break;
+    case 1: g.emit("Dropout", {x}); break;
+    default: {
+      const ValueId c = g.emit("Mul", {g.numbers({1}, 0.5, 1.5), g.numbers({1}, -1, 1)});
+      g.emit("Add", {x, c});
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 std::vector<Recipe> tensor_recipes() {
@@ -311,7 +342,9 @@ std::vector<Recipe> tensor_recipes() {
           {"triangle", 0.2, kAny, triangle},
           {"one hot", 0.3, kDetector, one_hot},
           {"quantise", 0.4, kAny, quantise},
-          {"reverse", 0.2, kAny, reverse}};
+          {"reverse", 0.2, kAny, reverse},
+          {"again", 0.8, kEach, again},
+          {"nothing", 0.5, kEach, nothing}};
 }
 
 }  // namespace dnn::hunt
