@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "devices/library.h"
 #include "localize/bisect_model.h"
+#include "localize/optimizer_model.h"
 #include "localize/partition_model.h"
 #include "localize/search_args.h"
 
@@ -23,7 +24,7 @@ const cli::Tool kTool = {
         {"dnn-bisect -O4 --rtol 1e-7 --reduce small model.onnx x.npy", "with the smallest part that differs"}}};
 
 struct Options : SearchArgs {
-  std::string model, reduce;
+  std::string model, reduce, optimizer;
   std::optional<std::string> source_level, source_device;
   OutputTolerance tolerance;
   bool partition = false;
@@ -42,6 +43,9 @@ void declare(cli::Args& args, Options& o) {
       &o.partition, "--partition",
       "find the nodes that --device gets wrong, given what the interpreter computes in front of them; always so for a "
       "framework");
+  args.option(&o.optimizer, "--optimizer", "NAME",
+              "find the pass of another optimiser that is wrong: onnxoptimizer, onnxsim, onnxruntime, or a command of "
+              "yours (docs/howto/bisect-a-pass.md)");
   args.option(&o.tolerance.atol, "--atol", "X", "outputs differ beyond X + R times their largest", 0);
   args.option(&o.tolerance.rtol, "--rtol", "R", "see --atol", 0);
   args.flag(&o.network.trust_model, "--trust-model", "give --source-device lib:NAME the model's own file");
@@ -62,6 +66,15 @@ int work(const Options& o) {
   request.options.note = cli::note;
   request.options.deadline = o.deadline();
   request.options.tolerance = o.tolerance;
+  if (!o.optimizer.empty()) {
+    if (o.partition || o.source_device || o.source_level || !o.reduce.empty())
+      fail_usage(
+          "--optimizer holds what an optimiser leaves against the interpreter: no --partition, --source-device, "
+          "--source-opt or --reduce");
+    const OptimizedModel optimized = optimizer_model(request, o.optimizer);
+    write_report(o, optimizer_json(optimized), optimizer_text(optimized));
+    return optimized.agrees() ? 0 : static_cast<int>(ErrorKind::Negative);
+  }
   if (o.partition || request.target.device.framework() != nullptr) {
     if (o.source_device || o.source_level || !o.reduce.empty())
       fail_usage("--partition holds nodes against the interpreter: no --source-device, --source-opt or --reduce");

@@ -61,11 +61,11 @@ std::string variable(const DeviceOptions& options, const std::string& name) {
   return options.variable ? options.variable(name) : "";
 }
 
-std::string interpreter(const Framework& framework, const DeviceOptions& options) {
-  std::string named = variable(options, cat("DNN_PYTHON_", framework.variable));
+std::string interpreter(const std::string& of, const DeviceOptions& options) {
+  std::string named = variable(options, "DNN_PYTHON_" + of);
   if (!named.empty()) return named;
   // What scripts/setup --frameworks made: in the source tree of a build, or where the same variable says.
-  std::string folder = variable(options, "DNN_FRAMEWORKS"), name = framework.variable;
+  std::string folder = variable(options, "DNN_FRAMEWORKS"), name = of;
   if (folder.empty()) folder = (program_folder() / "../../../.venv-frameworks").lexically_normal().string();
   std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
   std::string python = cat(folder, "/", name, "/bin/python");
@@ -74,7 +74,7 @@ std::string interpreter(const Framework& framework, const DeviceOptions& options
 }
 
 // What an installation has beside the tools, or the source tree of a build.
-std::string adapter_file(const Framework& framework, const DeviceOptions& options) {
+std::string adapter_file(const std::string& user, const std::string& adapter, const DeviceOptions& options) {
   std::vector<std::filesystem::path> folders;
   if (const std::string named = variable(options, "DNN_ADAPTERS"); !named.empty()) {
     folders.emplace_back(named);
@@ -84,11 +84,11 @@ std::string adapter_file(const Framework& framework, const DeviceOptions& option
   }
   std::error_code ignored;
   for (const std::filesystem::path& folder : folders) {
-    if (std::filesystem::is_regular_file(folder / framework.adapter, ignored))
-      return (folder / framework.adapter).lexically_normal().string();
+    if (std::filesystem::is_regular_file(folder / adapter, ignored))
+      return (folder / adapter).lexically_normal().string();
   }
-  fail_environment("lib:", framework.name, ": no adapter ", framework.adapter, " in ",
-                   folders[0].lexically_normal().string(), " (DNN_ADAPTERS names another folder)");
+  fail_environment(user, ": no adapter ", adapter, " in ", folders[0].lexically_normal().string(),
+                   " (DNN_ADAPTERS names another folder)");
 }
 
 std::string temporary_folder() {
@@ -112,7 +112,7 @@ class LibrarySession : public Session {
       : Session(std::move(package)),
         framework_(framework),
         name_(is_program(framework) ? device : cat("lib:", framework.name)),
-        python_(interpreter(framework, options)),
+        python_(interpreter(framework.variable, options)),
         opt_(options.opt),
         threads_(options.threads > 0 ? options.threads : available_processors()),
         scratch_(is_program(framework) ? nullptr : std::make_unique<TemporaryFolder>(temporary_folder())),
@@ -176,7 +176,7 @@ class LibrarySession : public Session {
   std::unique_ptr<stream::Dialogue> start(const Framework& framework, const DeviceOptions& options) const {
     const double wait_s = stream::seconds_to_wait(variable(options, stream::kWaitVariable));
     if (is_program(framework)) return std::make_unique<stream::Dialogue>(name_, wait_s);
-    const std::string adapter = adapter_file(framework, options);
+    const std::string adapter = adapter_file(cat("lib:", framework.name), framework.adapter, options);
     try {
       return std::make_unique<stream::Dialogue>(std::vector<std::string>{python_, adapter, "stream"}, name_, wait_s);
     } catch (const Error& error) {
@@ -262,7 +262,7 @@ std::vector<std::string> library_list(const DeviceOptions& options) {
       "        except Exception: print(name, '-')\n";
   std::map<std::string, std::vector<std::string>> modules;  // by interpreter
   for (const Framework& row : frameworks()) {
-    std::vector<std::string>& names = modules[interpreter(row, options)];
+    std::vector<std::string>& names = modules[interpreter(row.variable, options)];
     if (std::find(names.begin(), names.end(), row.module) == names.end()) names.emplace_back(row.module);
   }
   std::map<std::pair<std::string, std::string>, std::string> versions;
@@ -281,12 +281,17 @@ std::vector<std::string> library_list(const DeviceOptions& options) {
   }
   std::vector<std::string> lines;
   for (const Framework& row : frameworks()) {
-    const std::string python = interpreter(row, options);
+    const std::string python = interpreter(row.variable, options);
     const auto found = versions.find({python, row.module});
     if (found != versions.end())
       lines.push_back(cat("lib:", row.name, "\t", row.module, " ", found->second, ", ", python));
   }
   return lines;
+}
+
+std::vector<std::string> adapter_command(const std::string& user, const std::string& adapter, const std::string& python,
+                                         const DeviceOptions& options) {
+  return {interpreter(python, options), adapter_file(user, adapter, options)};
 }
 
 }  // namespace dnn

@@ -33,4 +33,9 @@ OwnFile own_file(const Framework& framework, const std::string& format);
 // program, "exec:COMMAND", and a server of Kenning are ones that load any format and have no levels. Throws Usage.
 const Framework* find_framework(const std::string& device);
 
+// The words that run a file of scripts/adapters by the Python that DNN_PYTHON_<python> names, or the one that was set up for it.
+// `user` is who wants it, for the message. Throws Environment where there is no such file.
+std::vector<std::string> adapter_command(const std::string& user, const std::string& adapter, const std::string& python,
+                                         const DeviceOptions& options);
+
 }  // namespace dnn

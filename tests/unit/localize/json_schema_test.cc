@@ -10,6 +10,7 @@
 #include "base/json_text.h"
 #include "cache.h"
 #include "localize/bisect_model.h"
+#include "localize/optimizer_model.h"
 #include "localize/partition_model.h"
 #include "localize/precision_model.h"
 #include "localize/preprocess_model.h"
@@ -67,6 +68,22 @@ TEST(LocalizeSchemas, Partition) {
   schema.expect(partition_json(wrong));
   PartitionedModel agrees;
   schema.expect(partition_json(agrees));
+  schema.expect_all_seen();
+}
+
+TEST(LocalizeSchemas, Optimizer) {
+  Schema schema("optimizer");
+  OptimizedModel wrong;
+  wrong.model = "a.onnx";
+  wrong.optimizer = "onnxsim";
+  wrong.paths = {"a.png"};
+  wrong.not_judged.left_out = 1;
+  wrong.report.differs = true;
+  wrong.report.error = "it does not run";
+  wrong.report.max_abs = kInfinity;
+  wrong.report.findings = {{"fold", 0, 0.5, 2, "", {{"a", "Conv"}}, {{"b", "Add"}}}};
+  schema.expect(optimizer_json(wrong));
+  schema.expect(optimizer_json(OptimizedModel()));
   schema.expect_all_seen();
 }
 
@@ -306,7 +323,7 @@ TEST(LocalizeSchemas, EachIsTested) {
   size_t n_files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(kSchemas))
     n_files += entry.path().extension() == ".json";
-  EXPECT_EQ(n_files, 8u);
+  EXPECT_EQ(n_files, 10u);
 }
 
 // What a schema does not describe is refused; else the tests above could not fail.
