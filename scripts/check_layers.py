@@ -7,6 +7,7 @@ One line per breach on stdout, exit 1 if there is any. Breaches: an include that
 LAYERS does not name, a library file that prints, exits or reads the environment (lib/cli and lib/c, which
 stand where a program does, may),
 an instruction set, processor or device named in a string, or a level compared with a number, where rows of lib/target should be asked,
+a Transpose's "perm" that is read without its default,
 a tool that writes to standard error past lib/cli, which makes names out of files visible,
 a tool above 120 lines, a source file above 800, a class of lib or tools above 300, a function
 of theirs above 60, a first line that does not say what the file is, a note to
@@ -111,6 +112,9 @@ def check_library_file(name, text, layers):
         for pattern, what in FORBIDDEN.items():
             if re.search(pattern, line):
                 yield f"{name}:{number}: a library file {what}; throw dnn::Error or return a value"
+    for number, line in enumerate(text.splitlines(), 1):
+        if 'attribute_ints("perm"' in line:
+            yield f"{name}:{number}: perm may be left out; transpose_permutation() has what holds then"
 
 
 def check_tool(name, text):

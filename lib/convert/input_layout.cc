@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "convert/surgery.h"
 #include "layout/settle.h"
+#include "ops/movement.h"
 #include "ops/op.h"
 
 namespace dnn {
@@ -23,7 +24,7 @@ Order order_of(const Graph& graph, ValueId input) {
     for (NodeId id : uses.readers[v]) {
       const Node& node = graph.node(id);
       if (node.op == "Transpose") {
-        const std::vector<int64_t> perm = node.attribute_ints("perm");
+        const std::vector<int64_t> perm = transpose_permutation(node, 4);
         if (perm == kToChannelsFirst) return Order::Last;
         if (perm == kToChannelsLast) return Order::First;
         continue;

@@ -1,6 +1,7 @@
 // Graph: the one intermediate representation. Nodes are ONNX operators at opset kIrOpset (domain "") plus internal ones
 // (domain "dnn"); values carry dtype, shape and the names they have in the source model. Formats map into and out of it.
 #pragma once
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -82,7 +83,8 @@ struct Node {
   std::string label() const;
 };
 
-// Ids stay valid for the life of a graph: removing a node leaves its slot empty (alive() false) and keeps its values.
+// Ids stay valid for the life of a graph: removing a node leaves its slot empty (alive() false) and keeps its values. So do references to
+// nodes and values, while others are added.
 class Graph {
  public:
   std::string name, doc;
@@ -123,8 +125,8 @@ class Graph {
   bool is_output(ValueId id) const;
 
  private:
-  std::vector<Value> values_;
-  std::vector<Node> nodes_;
+  std::deque<Value> values_;
+  std::deque<Node> nodes_;
   std::vector<bool> alive_;
   std::vector<NodeId> order_;
 };

@@ -30,9 +30,9 @@ class Patch {
   const std::string& reason() const { return reason_; }
   const std::vector<NodeId>& removed() const { return removed_; }
   // What it brings: nodes, and the values that are its own. To be changed before it is applied only.
-  const std::vector<Node>& added() const { return added_; }
-  std::vector<Node>& added() { return added_; }
-  std::vector<Value>& values() { return values_; }
+  const std::deque<Node>& added() const { return added_; }
+  std::deque<Node>& added() { return added_; }
+  std::deque<Value>& values() { return values_; }
   // Whether the id is one of this patch's own values, and that value.
   bool owns(ValueId id) const { return id >= base_; }
   const Value& own_value(ValueId id) const { return values_[id - base_]; }
@@ -49,9 +49,9 @@ class Patch {
   ValueId resolve(ValueId id, ValueId first_new) const { return id >= base_ ? id - base_ + first_new : id; }
 
   std::string reason_;
-  ValueId base_;  // ids from here on are this patch's own values
-  std::vector<Value> values_;
-  std::vector<Node> added_;
+  ValueId base_;              // ids from here on are this patch's own values
+  std::deque<Value> values_;  // references to them stay valid while others are added
+  std::deque<Node> added_;
   std::vector<NodeId> removed_;
   std::vector<std::pair<ValueId, ValueId>> redirects_;
   std::vector<std::pair<ValueId, std::string>> layouts_;

@@ -9,6 +9,7 @@
 #include "compile/arithmetic.h"
 #include "compile/precision.h"
 #include "interp/interpreter.h"
+#include "ops/movement.h"
 #include "ops/op.h"
 
 namespace dnn {
@@ -26,12 +27,6 @@ std::string permuted(const std::string& axes, const std::vector<int64_t>& perm) 
     result += axes[p];
   }
   return result;
-}
-
-std::vector<int64_t> permutation(const Node& node, size_t rank) {
-  std::vector<int64_t> reversed;
-  for (size_t i = rank; i-- > 0;) reversed.push_back(static_cast<int64_t>(i));
-  return node.attribute_ints("perm", reversed);
 }
 
 class Axes {
@@ -81,7 +76,7 @@ class Axes {
     const ValueId in = node.input(0), out = node.output(0);
     if (in == kNoValue || out == kNoValue || !node.domain.empty()) return false;
     if (node.op == "Transpose") {
-      const std::vector<int64_t> perm = permutation(node, rank(in));
+      const std::vector<int64_t> perm = transpose_permutation(node, rank(in));
       if (!get(in).empty()) return set(out, permuted(get(in), perm));
       std::vector<int64_t> inverse(perm.size(), -1);
       for (size_t i = 0; i < perm.size(); ++i) {

@@ -29,7 +29,10 @@ class Folder {
     if (before < 0 || graph_.node(before).op != "Transpose" || !graph_.node(before).domain.empty()) return false;
     const ValueId x = graph_.node(before).inputs[0], t = reshape.inputs[0];
     if (uses_.readers[t].size() != 1 || graph_.is_output(t)) return false;
-    if (!find_order(reshape, graph_.node(before).attribute_ints("perm")) || !follow(reshape.outputs[0])) return false;
+    const Type& type = graph_.value(x).type;
+    const size_t rank = type.shape ? type.shape->size() : 0;
+    if (!find_order(reshape, transpose_permutation(graph_.node(before), rank)) || !follow(reshape.outputs[0]))
+      return false;
     for (const auto& [v, axis] : constants_) {
       if (graph_.is_input(v) || graph_.is_output(v) || touched->count(v) != 0) return false;
     }

@@ -6,6 +6,7 @@
 
 #include "layout/flexible.h"
 #include "layout/permutation.h"
+#include "ops/movement.h"
 
 namespace dnn {
 namespace {
@@ -26,12 +27,8 @@ void find_roots(const Graph& graph, OrderTies* ties) {
   for (NodeId id : graph.order()) {
     const Node& node = graph.node(id);
     if (node.op != "Transpose" || !node.domain.empty() || rank_of(graph, node.inputs[0]) < 0) continue;
-    Permutation perm = node.attribute_ints("perm");
     const size_t n = rank_of(graph, node.inputs[0]);
-    if (!node.has_attribute("perm")) {
-      perm = full({}, n);
-      std::reverse(perm.begin(), perm.end());
-    }
+    Permutation perm = transpose_permutation(node, n);
     if (perm.size() != n) continue;
     const RootView& x = ties->views[node.inputs[0]];
     ties->views[node.outputs[0]] = {x.root, compose(x.perm, normal(std::move(perm)))};

@@ -1,5 +1,6 @@
 // Views; see views.h.
 #include "layout/views.h"
+#include "ops/movement.h"
 
 #include <algorithm>
 #include <numeric>
@@ -129,11 +130,7 @@ bool View::apply(const Graph& graph, const Node& node, ValueId output, const Typ
   if (node.op == "Identity") return true;
   if (node.op == "Slice") return slice(graph, node);
   if (node.op == "Transpose") {
-    std::vector<int64_t> perm = node.attribute_ints("perm");
-    if (!node.has_attribute("perm")) {
-      perm.resize(shape.size());
-      std::iota(perm.rbegin(), perm.rend(), 0);
-    }
+    const std::vector<int64_t> perm = transpose_permutation(node, shape.size());
     const View before = *this;
     if (perm.size() != shape.size()) return false;
     for (size_t i = 0; i < perm.size(); ++i) {

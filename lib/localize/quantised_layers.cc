@@ -7,6 +7,7 @@
 #include <limits>
 #include <set>
 
+#include "ops/movement.h"
 #include "ops/op.h"
 #include "ops/weights.h"
 #include "tensor/tensor.h"
@@ -61,8 +62,6 @@ bool same_kind(const std::string& a, const std::string& b) {
   const auto clamps = [](const std::string& op) { return op == "Relu" || op == "Clip"; };
   return a == b || (averages(a) && averages(b)) || (clamps(a) && clamps(b));
 }
-
-bool node_has_perm(const Node& node) { return node.has_attribute("perm"); }
 
 // How alike two layers' weights are: the median over rows of their cosine, whatever scales a row.
 double rows_alike(const WeightRows& a, const WeightRows& b) {
@@ -383,8 +382,7 @@ std::optional<QuantisedConstant> quantised_constant(const Graph& graph, const Us
     found.at_end.push_back(q[i] <= least || q[i] >= most);
   }
   for (size_t m = moves.size(); m-- > 0;) {
-    std::vector<int64_t> perm = graph.node(moves[m]).attribute_ints("perm");
-    for (int64_t a = rank; !node_has_perm(graph.node(moves[m])) && a-- > 0;) perm.push_back(a);
+    const std::vector<int64_t> perm = transpose_permutation(graph.node(moves[m]), static_cast<size_t>(rank));
     if (static_cast<int64_t>(perm.size()) != rank) return std::nullopt;
     const auto turned = [&](const std::vector<double>& numbers) {
       return Tensor::of<double>(shape, numbers).transposed(perm);

@@ -234,4 +234,11 @@ std::vector<loops::Expr> map_variables(size_t rank) {
   return variables;
 }
 
+std::vector<int64_t> transpose_permutation(const Node& node, size_t rank) {
+  if (node.has_attribute("perm")) return ints_attribute(node, "perm");
+  std::vector<int64_t> reversed;
+  for (size_t i = rank; i-- > 0;) reversed.push_back(static_cast<int64_t>(i));
+  return reversed;
+}
+
 }  // namespace dnn

@@ -44,4 +44,7 @@ std::vector<loops::Expr> reshaped_indices(const Shape& from, const Shape& to, co
 // d0, d1, ...: the loop variables of emit_map().
 std::vector<loops::Expr> map_variables(size_t rank);
 
+// A Transpose's "perm" for inputs of that rank: where the node leaves it out, the axes reversed. Not held to the rank.
+std::vector<int64_t> transpose_permutation(const Node& node, size_t rank);
+
 }  // namespace dnn

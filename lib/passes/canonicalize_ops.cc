@@ -1,6 +1,7 @@
 // canonicalize-ops: one spelling for what can be written several ways, and nothing for what does nothing.
 #include <algorithm>
 
+#include "ops/movement.h"
 #include "passes/match.h"
 #include "passes/pass.h"
 
@@ -40,12 +41,8 @@ void to_reshape(const Graph& graph, NodeId id, ValueId from, const std::string& 
 }
 
 std::vector<int64_t> permutation(const Graph& graph, const Node& node) {
-  std::vector<int64_t> perm = node.attribute_ints("perm");
   const Type& type = graph.value(node.inputs[0]).type;
-  if (perm.empty() && type.shape) {
-    for (size_t i = type.shape->size(); i-- > 0;) perm.push_back(static_cast<int64_t>(i));
-  }
-  return perm;
+  return transpose_permutation(node, type.shape ? type.shape->size() : 0);
 }
 
 void transpose(const Graph& graph, const Uses& uses, NodeId id, std::vector<Patch>* patches) {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "interp/interpreter.h"
+#include "ops/movement.h"
 #include "ops/op.h"
 #include "passes/match.h"
 #include "passes/pass.h"
@@ -113,8 +114,7 @@ std::optional<std::vector<int64_t>> input_axes(const Graph& graph, const Node& n
     return axes;
   }
   if (node.op == "Transpose") {
-    const std::vector<int64_t> perm = node.attribute_ints("perm");
-    return std::vector<int64_t>{perm.empty() ? rank - 1 - axis : perm[axis]};
+    return std::vector<int64_t>{transpose_permutation(node, static_cast<size_t>(rank))[axis]};
   }
   if (node.op == "Reshape" && shapes.size() == 2) {
     const int64_t from = reshaped_axis(shapes[0], y, axis);

@@ -114,6 +114,10 @@ class Breaches(unittest.TestCase):
             self.expect("check_layers.py", {"lib/base/x.cc": f"// A loud file of base.\n{statement}\n"}, "lib/base/x.cc:2")
             self.assertEqual(self.run_on("check_layers.py", {"lib/cli/x.cc": f"// A file that serves tools.\n{statement}\n"}), [])
 
+    def test_perm_is_read_with_its_default(self):
+        for statement in ('auto p = node.attribute_ints("perm");', 'auto p = node.attribute_ints("perm", {});'):
+            self.expect("check_layers.py", {"lib/base/x.cc": f"// A file of base.\n{statement}\n"}, "lib/base/x.cc:2")
+
     def test_machines_and_levels_are_asked_for(self):
         rows = {"lib/LAYERS": LAYERS + "3 target -> tensor\n6 codegen -> ops\n",
                 "lib/target/isas.def": '// Instruction sets as rows.\nDNN_ISA(Language::C, "avx2", .flags = {"-mavx2"})\nDNN_ISA(Language::OpenCl, "float16")\n'

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "formats/keras/exports.h"
+#include "ops/movement.h"
 
 namespace dnn::keras {
 namespace {
@@ -283,12 +284,7 @@ void write_split(Export& e) {
 }
 
 void write_transpose(Export& e) {
-  std::vector<int64_t> perm = e.node().attribute_ints("perm");
-  if (!e.node().has_attribute("perm")) {
-    perm.resize(e.shape(0).size());
-    std::iota(perm.rbegin(), perm.rend(), 0);
-  }
-  e.result(permuted(e, e.input(0), perm, e.output_type()));
+  e.result(permuted(e, e.input(0), transpose_permutation(e.node(), e.shape(0).size()), e.output_type()));
 }
 
 }  // namespace dnn::keras

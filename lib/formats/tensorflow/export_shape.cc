@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "formats/tensorflow/exports.h"
+#include "ops/movement.h"
 
 namespace dnn::tensorflow {
 namespace {
@@ -247,8 +248,7 @@ void write_tile(Export& e) {
 }
 
 void write_transpose(Export& e) {
-  std::vector<int64_t> perm = e.node().attribute_ints("perm");
-  for (size_t i = e.shape(0).size(); perm.size() < e.shape(0).size();) perm.push_back(static_cast<int64_t>(--i));
+  const std::vector<int64_t> perm = transpose_permutation(e.node(), e.shape(0).size());
   const Edge order = e.ints(perm);
   e.finish(std::move(e.last("Transpose").in({e.input(0), order}).type("T", e.dtype(0)).type("Tperm", DT_INT32)));
 }

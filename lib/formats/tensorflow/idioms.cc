@@ -1,5 +1,6 @@
 // Idioms of TensorFlow's layers; see idioms.h.
 #include "formats/tensorflow/idioms.h"
+#include "ops/movement.h"
 
 #include <algorithm>
 #include <optional>
@@ -174,7 +175,8 @@ void take_in_biases(Source& source) {
     if (before >= 0 && graph.alive(before) && graph.node(before).op == "Transpose") {
       moved = before;
       x = graph.node(moved).inputs[0];
-      if (only_reader(graph, uses, x) != moved || graph.node(moved).attribute_ints("perm") != kToChannelsLast) continue;
+      if (only_reader(graph, uses, x) != moved || transpose_permutation(graph.node(moved), 4) != kToChannelsLast)
+        continue;
       before = uses.producer[x];
     }
     if (before < 0 || !graph.alive(before) || graph.node(before).inputs.size() != 2) continue;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "formats/tensorflow/tensor_proto.h"
+#include "ops/movement.h"
 #include "ops/op.h"
 
 namespace dnn::tensorflow {
@@ -152,7 +153,8 @@ std::vector<ValueId> Op::emit_many(const std::string& op, std::vector<ValueId> i
   if (constant) {
     source_.room -= made;
     if (op == "Transpose") {
-      reference.outputs[0] = transposed(*reference.inputs[0], node.attribute_ints("perm"));
+      reference.outputs[0] = transposed(*reference.inputs[0],
+                                        transpose_permutation(node, static_cast<size_t>(reference.inputs[0]->rank())));
     } else {
       def->reference(reference);
     }

@@ -3,6 +3,7 @@
 #include <climits>
 
 #include "formats/tflite/exports.h"
+#include "ops/movement.h"
 
 namespace dnn::tflite {
 namespace {
@@ -153,8 +154,7 @@ void write_tile(Export& e) {
 }
 
 void write_transpose(Export& e) {
-  std::vector<int64_t> perm = e.node().attribute_ints("perm");
-  for (size_t i = e.shape(0).size(); perm.size() < e.shape(0).size();) perm.push_back(static_cast<int64_t>(--i));
+  const std::vector<int64_t> perm = transpose_permutation(e.node(), e.shape(0).size());
   e.op(39, {e.input(0), e.ints(perm)}, {e.output()}, {26, CreateAnyTable(e.builder())});
 }
 

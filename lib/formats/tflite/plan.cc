@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "formats/tflite/export.h"
+#include "ops/movement.h"
 #include "ops/op.h"
 
 namespace dnn::tflite {
@@ -128,7 +129,8 @@ class Sinker {
       const NodeId before = x == kNoValue ? -1 : uses.producer[x];
       if (!is_op(graph_.node(id), "Transpose") || before < 0 || !is_dynamic_quantize(graph_.node(before))) continue;
       Node round = graph_.node(before);
-      const std::vector<int64_t> perm = graph_.node(id).attribute_ints("perm");
+      const Type& type = graph_.value(x).type;
+      const std::vector<int64_t> perm = transpose_permutation(graph_.node(id), type.shape ? type.shape->size() : 0);
       std::vector<int64_t> axes;
       for (int64_t axis : ints_attribute(round, "axes")) {
         axis += axis < 0 ? static_cast<int64_t>(perm.size()) : 0;

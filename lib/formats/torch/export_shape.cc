@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "formats/torch/exports.h"
+#include "ops/movement.h"
 
 namespace dnn::torch {
 namespace {
@@ -179,11 +180,7 @@ void write_unsqueeze(Export& e) {
 }
 
 void write_transpose(Export& e) {
-  Numbers perm = e.node().attribute_ints("perm");
-  if (perm.empty()) {
-    for (int64_t i = e.rank(0); i-- > 0;) perm.push_back(i);
-  }
-  e.define("permute", {tensor(e.input(0)), ints(perm)});
+  e.define("permute", {tensor(e.input(0)), ints(transpose_permutation(e.node(), static_cast<size_t>(e.rank(0))))});
 }
 
 // PyTorch's expand wants the result's shape, with -1 for extents that stay.

@@ -7,6 +7,7 @@
 
 #include "formats/division.h"
 #include "formats/torch/imports.h"
+#include "ops/movement.h"
 
 namespace dnn::torch {
 namespace {
@@ -445,7 +446,7 @@ Any addmm(Op& op) {
   for (NodeId id : graph.order()) {
     const Node& node = graph.node(id);
     if (node.op != "Transpose" || node.outputs[0] != b || graph.constant(node.inputs[0]) == nullptr) continue;
-    if (node.attribute_ints("perm") != std::vector<int64_t>{1, 0}) continue;
+    if (transpose_permutation(node, 2) != std::vector<int64_t>{1, 0}) continue;
     weight = node.inputs[0];
     attributes["transB"] = int64_t{1};
   }

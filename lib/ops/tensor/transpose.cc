@@ -7,10 +7,7 @@ namespace dnn::transpose_ops {
 namespace {
 
 std::vector<int64_t> permutation(const Node& node, size_t rank) {
-  std::vector<int64_t> perm = ints_attribute(node, "perm");
-  if (!node.has_attribute("perm")) {
-    for (size_t i = rank; i-- > 0;) perm.push_back(static_cast<int64_t>(i));
-  }
+  std::vector<int64_t> perm = transpose_permutation(node, rank);
   if (perm.size() != rank) fail_malformed(node.label(), ": perm ", shape_text(perm), " does not fit rank ", rank);
   for (int64_t axis : perm) {
     if (axis < 0) fail_malformed(node.label(), ": perm ", shape_text(perm), " has a negative axis");

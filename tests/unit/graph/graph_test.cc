@@ -1,0 +1,36 @@
+// The graph itself: what refers to its values and nodes goes on doing so while it grows.
+#include "graph/graph.h"
+
+#include <gtest/gtest.h>
+
+#include "graph/patch.h"
+
+namespace dnn {
+namespace {
+
+// A name that was passed by reference to what adds values was read from memory that was gone.
+TEST(Graph, ReferencesStayValidWhileItGrows) {
+  Graph graph;
+  const ValueId first = graph.add_value("first");
+  const NodeId node = graph.add_node({"node", "Relu", "", {first}, {first}, {}, {}, ""});
+  const Value* value_at = &graph.value(first);
+  const Node* node_at = &graph.node(node);
+  for (int i = 0; i < 1000; ++i) {
+    graph.add_value(cat("v", i));
+    graph.add_node({cat("n", i), "Relu", "", {}, {}, {}, {}, ""});
+  }
+  EXPECT_EQ(&graph.value(first), value_at);
+  EXPECT_EQ(&graph.node(node), node_at);
+}
+
+TEST(Patch, ReferencesToItsOwnStayValidWhileItGrows) {
+  const Graph graph;
+  Patch patch(graph, "test");
+  const ValueId first = patch.add_value("first", {});
+  const Value* at = &patch.own_value(first);
+  for (int i = 0; i < 1000; ++i) patch.add_value(cat("v", i), {});
+  EXPECT_EQ(&patch.own_value(first), at);
+}
+
+}  // namespace
+}  // namespace dnn
