@@ -98,11 +98,11 @@ ValueId Growth::like(ValueId v) {
   return suited.empty() ? v : chance.of(suited);
 }
 
-ValueId Growth::emit(const std::string& op, std::vector<ValueId> inputs, Attributes attributes) {
-  return emit_many(op, std::move(inputs), std::move(attributes), 1)[0];
+ValueId Growth::emit(const std::string& op, const std::vector<ValueId>& inputs, Attributes attributes) {
+  return emit_many(op, inputs, std::move(attributes), 1)[0];
 }
 
-std::vector<ValueId> Growth::emit_many(const std::string& op, std::vector<ValueId> inputs, Attributes attributes,
+std::vector<ValueId> Growth::emit_many(const std::string& op, const std::vector<ValueId>& inputs, Attributes attributes,
                                        size_t outputs) {
   net.set_name(cat("n", net.graph().order().size()));
   std::vector<ValueId> out = net.emit_many(op, inputs, std::move(attributes), outputs);

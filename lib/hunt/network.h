@@ -52,8 +52,8 @@ class Growth {
   Shape shape(ValueId v) const { return net.shape(v); }
 
   // Adds nodes. What they make may be read from then on.
-  ValueId emit(const std::string& op, std::vector<ValueId> inputs, Attributes attributes = {});
-  std::vector<ValueId> emit_many(const std::string& op, std::vector<ValueId> inputs, Attributes attributes,
+  ValueId emit(const std::string& op, const std::vector<ValueId>& inputs, Attributes attributes = {});
+  std::vector<ValueId> emit_many(const std::string& op, const std::vector<ValueId>& inputs, Attributes attributes,
                                  size_t outputs);
 
   // Constants of random numbers of [low, high); weights are such that sums of `terms` products keep their size.

@@ -12,6 +12,7 @@
 #include "convert/convert.h"
 #include "devices/library.h"
 #include "localize/words.h"
+#include "ops/op.h"
 
 namespace dnn {
 namespace {
@@ -19,8 +20,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 using words::number;
 
-constexpr double kLimit_s = 600;  // of one command
-constexpr size_t kMostNodes = 8;  // of a list
+constexpr double kLimitSeconds = 600;  // of one command
+constexpr size_t kMostNodes = 8;       // of a list
 
 bool is_name(const std::string& text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) != 0; });
@@ -67,7 +68,7 @@ Optimizer open_optimizer(const std::string& text, const Graph& model, const std:
   const auto run = [command](std::vector<std::string> more) {
     std::vector<std::string> words = command;
     words.insert(words.end(), more.begin(), more.end());
-    return run_process(words, "", kLimit_s);
+    return run_process(words, "", kLimitSeconds);
   };
   const ProcessResult listed = run({"passes"});
   if (listed.exit_code != 0) fail_environment("--optimizer ", text, ": ", plain(last_line(listed.output)));
@@ -88,7 +89,7 @@ Optimizer open_optimizer(const std::string& text, const Graph& model, const std:
     std::vector<std::string> words = {"apply", source, target};
     words.insert(words.end(), passes.begin(), passes.end());
     const ProcessResult done = run(words);
-    if (done.timed_out) fail_unsupported("the optimiser is not over after ", kLimit_s, " s");
+    if (done.timed_out) fail_unsupported("the optimiser is not over after ", kLimitSeconds, " s");
     if (done.exit_code != 0) fail_unsupported("the optimiser fails: ", plain(last_line(done.output)));
     return read_optimized(target);
   };

@@ -2,6 +2,7 @@
 #include "localize/optimizer_search.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "interp/interpreter.h"

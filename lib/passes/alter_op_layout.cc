@@ -121,7 +121,7 @@ class Chooser {
     if (is_convolution(*anchor.node)) computed_weights(anchor);
     if (is_winograd(*anchor.node)) computed_matrices(anchor.inputs[1]);
     if (sums_planes(*anchor.node)) {
-      if (anchor.inputs.size() > 1) block(anchor.inputs[1]);
+      if (anchor.inputs.size() > 1 && anchor.inputs[1] != kNoValue) block(anchor.inputs[1]);
       return;
     }
     if (is_internal(*anchor.node, "MaxPoolGradient")) {
@@ -222,7 +222,7 @@ class Chooser {
     const Head anchor = head_of(node);
     if (!lowers(id)) return;
     std::vector<std::pair<ValueId, loops::Layout>> wanted;
-    if (anchor.inputs.size() > 1) borders(anchor, &wanted);
+    if (anchor.inputs.size() > 1 && anchor.inputs[1] != kNoValue) borders(anchor, &wanted);
     weights(anchor, &wanted);
     if (wanted.empty()) return;
     const auto& [first, its] = wanted[0];

@@ -10,6 +10,8 @@
 #include "hunt/network.h"
 #include "interp/interpreter.h"
 #include "ops/op.h"
+#include "passes/pass.h"
+#include "unit/quant/cases.h"
 
 namespace dnn::hunt {
 namespace {
@@ -50,6 +52,53 @@ TEST(RandomNetwork, IsValidAndRuns) {
     }
   }
   EXPECT_GT(ops.size(), 110U);  // none of the recipes has fallen asleep
+}
+
+// The passes of each level leave what a network computes, and under sanitizers read nothing that is not there.
+TEST(RandomNetwork, IsTheSameBehindPasses) {
+  for (const KindRow& row : kinds()) {
+    for (uint64_t seed = 0; seed < 40; ++seed) {
+      const Graph graph = random_network({.seed = seed, .kind = row.kind, .steps = 15});
+      const std::vector<Tensor> inputs = inputs_of(graph, seed), before = interpret(graph, inputs);
+      for (int level = 1; level <= 4; ++level) {
+        SCOPED_TRACE(cat(row.name, " ", seed, " -O", level));
+        Graph after = graph;
+        infer_types(after);
+        PassOptions options;
+        options.target = any_target(level);
+        ASSERT_NO_THROW(run_passes(after, options));
+        const std::vector<Tensor> now = interpret(after, inputs);
+        for (size_t i = 0; i < before.size(); ++i) {
+          const std::vector<double> a = to_doubles(before[i]), b = to_doubles(now[i]);
+          ASSERT_EQ(a.size(), b.size());
+          double largest = 1;
+          for (double x : a) largest = std::max(largest, std::abs(x));
+          for (size_t k = 0; k < a.size(); ++k)
+            ASSERT_NEAR(a[k], b[k], 1e-4 * largest) << graph.value(graph.outputs[i]).name;
+        }
+      }
+    }
+  }
+}
+
+TEST(RandomNetwork, CanBeQuantised) {
+  int quantised = 0;
+  for (uint64_t seed = 0; seed < 8; ++seed) {  // each is compiled for its calibration
+    SCOPED_TRACE(seed);
+    const Graph graph = random_network({.seed = seed, .kind = kinds()[seed % kinds().size()].kind, .steps = 15});
+    if (graph.inputs.size() != 1) continue;
+    quant::Given samples({inputs_of(graph, 1)[0], inputs_of(graph, 2)[0]});
+    quant::QuantizeReport report;
+    try {
+      const Graph after = quant::quantize(quant::prepare(graph), samples, quant::options(), &report);
+      ASSERT_NO_THROW(verify(after));
+      EXPECT_EQ(interpret(after, inputs_of(graph, 3)).size(), graph.outputs.size());
+      ++quantised;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::Unsupported) << e.what();  // no operator that can be quantised
+    }
+  }
+  EXPECT_GE(quantised, 3);
 }
 
 }  // namespace
