@@ -23,14 +23,7 @@ std::string side_name(const NetworkOptions& network, const std::optional<int>& l
 // A side, and what a framework needs to run it.
 struct Opened {
   Opened(const BisectRequest& request, const NetworkOptions& network, const std::shared_ptr<const Package>& written) {
-    OpenOptions open = open_options(network);
-    side.device = network.device;
-    side.compile = open.compile;
-    side.compile.build = request.folders.compile.build;
-    side.compile.build.warn = request.folders.warn;
-    side.run.threads = request.threads;
-    side.run.isa = network.isa;
-    side.run.variable = network.variable;
+    side = side_of(request, network);
     if (network.device.framework() == nullptr) {
       side.name = side_name(network, side.compile.opt);
       return;
@@ -103,6 +96,18 @@ BisectedModel::ReducedTo reduced_or_why_not(const BisectRequest& request, const 
 }
 
 }  // namespace
+
+BisectSide side_of(const OneModelRequest& request, const NetworkOptions& network) {
+  BisectSide side;
+  side.device = network.device;
+  side.compile = open_options(network).compile;
+  side.compile.build = request.folders.compile.build;
+  side.compile.build.warn = request.folders.warn;
+  side.run.threads = request.threads;
+  side.run.isa = network.isa;
+  side.run.variable = network.variable;
+  return side;
+}
 
 BisectedModel bisect_model(const BisectRequest& request) {
   const std::shared_ptr<const Package> written = open_as_written(request, request.target);

@@ -35,6 +35,9 @@ struct BisectedModel {
   std::optional<ReducedTo> reduced;
 };
 
+// How `network` runs the model, but for its name, and for a framework's level and file.
+BisectSide side_of(const OneModelRequest& request, const NetworkOptions& network);
+
 // Throws Usage, and what reading, compiling and the devices throw.
 BisectedModel bisect_model(const BisectRequest& request);
 

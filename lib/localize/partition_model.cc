@@ -21,16 +21,8 @@ using words::number;
 class Doubted {
  public:
   Doubted(const BisectRequest& request, const Graph& whole, const std::shared_ptr<const Package>& written)
-      : request_(request), whole_(whole), written_(written) {
+      : request_(request), whole_(whole), written_(written), side_(side_of(request, request.target)) {
     const NetworkOptions& network = request.target;
-    const OpenOptions open = open_options(network);
-    side_.device = network.device;
-    side_.compile = open.compile;
-    side_.compile.build = request.folders.compile.build;
-    side_.compile.build.warn = request.folders.warn;
-    side_.run.threads = request.threads;
-    side_.run.isa = network.isa;
-    side_.run.variable = network.variable;
     if (network.device.framework() == nullptr) return;
     side_.run.opt = framework_level(network);
     side_.run.trust_model = network.trust_model;
