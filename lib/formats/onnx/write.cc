@@ -1,4 +1,5 @@
 // Graph to ModelProto: nodes in their form of the asked opset, constants as initializers or external data.
+#include <algorithm>
 #include <climits>
 #include <functional>
 #include <optional>
@@ -201,13 +202,15 @@ void spell_out_pads(Graph& graph) {
     if (op == nullptr || node.op == "ConvTranspose" || !takes_attribute(node, "auto_pad") || node.inputs.empty())
       continue;
     const Type& type = graph.value(node.inputs[0]).type;
-    if (!starts_with(string_attribute(node, "auto_pad"), "SAME") || !type.fixed() || type.shape->size() < 3) continue;
-    const Shape shape = type.fixed_shape();
+    if (!starts_with(string_attribute(node, "auto_pad"), "SAME") || !type.shape || type.shape->size() < 3) continue;
+    std::vector<int64_t> image;
+    for (size_t i = 2; i < type.shape->size(); ++i) image.push_back((*type.shape)[i].size);
+    if (std::any_of(image.begin(), image.end(), [](int64_t extent) { return extent < 0; })) continue;
     std::vector<int64_t> kernel = ints_attribute(node, "kernel_shape");
     if (const Tensor* weights = graph.constant(node.input(1)); kernel.empty() && weights != nullptr)
       kernel.assign(weights->shape().begin() + 2, weights->shape().end());
-    if (kernel.size() + 2 != shape.size()) continue;
-    const Window window = Window::of(node, {shape.begin() + 2, shape.end()}, kernel);
+    if (kernel.size() != image.size()) continue;
+    const Window window = Window::of(node, image, kernel);
     bool spelt = false;
     for (size_t i = 0; i < window.rank(); ++i) spelt |= window.dilations[i] > 1 || window.kernel[i] < window.strides[i];
     if (!spelt) continue;

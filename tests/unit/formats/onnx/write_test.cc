@@ -128,7 +128,7 @@ TEST(Downgrade, RefusesByName) {
 // ONNX Runtime and OpenVINO refuse the rule SAME for spread windows, and for those narrower than their steps.
 TEST(Write, SaysPadsByNumbersWhereRuntimesTakeNoRule) {
   const auto pads = [](const char* node) {
-    Graph graph = parse_graph(cat("graph {\n  opset 17\n  input x: float32[1,2,9,9]\n",
+    Graph graph = parse_graph(cat("graph {\n  opset 17\n  input x: float32[batch,2,9,9]\n",
                                   "  const w: float32[2,2,3,3] = random(1)\n  y = ", node, "\n  output y\n}\n"));
     infer_types(graph);
     const Graph again = read(model_in_memory("m.onnx", to_files(graph, {})));
