@@ -53,7 +53,7 @@ void declare(cli::Args& args, Options& o) {
 }
 
 int work(const Options& o) {
-  o.check_not_empty({{"--reduce", o.reduce}});
+  o.check_not_empty({{"--reduce", o.reduce}, {"--optimizer", o.optimizer}});
   auto request = search_request<BisectRequest>(o);
   request.model = o.model;
   request.target = o.connected();
