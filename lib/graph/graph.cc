@@ -66,6 +66,12 @@ std::string Node::label() const {
   return name.empty() ? "unnamed node (" + type + ")" : "node '" + name + "' (" + type + ")";
 }
 
+Value& Graph::left_out() {
+  thread_local Value empty;
+  empty = Value();
+  return empty;
+}
+
 ValueId Graph::add_value(Value value) {
   values_.push_back(std::move(value));
   return static_cast<ValueId>(values_.size()) - 1;

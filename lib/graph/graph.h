@@ -105,8 +105,9 @@ class Graph {
   void remove_node(NodeId id);
   void set_order(std::vector<NodeId> order) { order_ = std::move(order); }
 
-  const Value& value(ValueId id) const { return values_[id]; }
-  Value& value(ValueId id) { return values_[id]; }
+  // One that is left out (kNoValue) has no type and no constant; what is written to it is lost.
+  const Value& value(ValueId id) const { return id < 0 ? left_out() : values_[id]; }
+  Value& value(ValueId id) { return id < 0 ? left_out() : values_[id]; }
   int value_count() const { return static_cast<int>(values_.size()); }
   const Node& node(NodeId id) const { return nodes_[id]; }
   Node& node(NodeId id) { return nodes_[id]; }
@@ -125,6 +126,8 @@ class Graph {
   bool is_output(ValueId id) const;
 
  private:
+  static Value& left_out();  // an empty one
+
   std::deque<Value> values_;
   std::deque<Node> nodes_;
   std::vector<bool> alive_;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "graph/patch.h"
 
 namespace dnn {
@@ -21,6 +23,15 @@ TEST(Graph, ReferencesStayValidWhileItGrows) {
   }
   EXPECT_EQ(&graph.value(first), value_at);
   EXPECT_EQ(&graph.node(node), node_at);
+}
+
+TEST(Graph, AValueThatIsLeftOutIsEmpty) {
+  Graph graph;
+  graph.add_value("first", Type(DType::Float32, {Dim(1)}));
+  EXPECT_EQ(std::as_const(graph).value(kNoValue).type, Type());
+  graph.value(kNoValue).name = "lost";
+  EXPECT_EQ(graph.value(kNoValue).name, "");
+  EXPECT_EQ(graph.value(0).name, "first");
 }
 
 TEST(Patch, ReferencesToItsOwnStayValidWhileItGrows) {
