@@ -1,9 +1,10 @@
 // Views; see views.h.
 #include "layout/views.h"
-#include "ops/movement.h"
 
 #include <algorithm>
 #include <numeric>
+
+#include "ops/movement.h"
 
 namespace dnn {
 namespace {

@@ -73,7 +73,7 @@ quant::Plan plan_of(const Graph& bound, const std::set<std::string>& keep) {
   return quant::make_plan(bound, options);
 }
 
-// Batch norms stay: networks are trained once more afterwards, and learn fast with norms alone.
+// Batch norms stay: pruned networks are trained again, and learn slowly without norms.
 Graph prepared(Graph model) {
   quant::refuse_quantised(model);
   fold_constants(model);

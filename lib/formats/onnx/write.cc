@@ -194,7 +194,7 @@ int to_opset(Graph& graph, const WriteOptions& options) {
   throw Error(*refusal);
 }
 
-// SAME by numbers where windows are spread, or narrower than their steps: ONNX Runtime and OpenVINO refuse the rule there.
+// SAME by numbers where windows are spread, or narrower than their steps: ONNX Runtime 1.31.1 refuses the rule there.
 void spell_out_pads(Graph& graph) {
   for (NodeId id : graph.order()) {
     Node& node = graph.node(id);

@@ -125,7 +125,7 @@ TEST(Downgrade, RefusesByName) {
   }
 }
 
-// ONNX Runtime and OpenVINO refuse the rule SAME for spread windows, and for those narrower than their steps.
+// ONNX Runtime 1.31.1 refuses the rule SAME for spread windows, and for those narrower than their steps.
 TEST(Write, SaysPadsByNumbersWhereRuntimesTakeNoRule) {
   const auto pads = [](const char* node) {
     Graph graph = parse_graph(cat("graph {\n  opset 17\n  input x: float32[batch,2,9,9]\n",
