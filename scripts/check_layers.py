@@ -7,7 +7,7 @@ One line per breach on stdout, exit 1 if there is any. Breaches: an include that
 LAYERS does not name, a library file that prints, exits or reads the environment (lib/cli and lib/c, which
 stand where a program does, may),
 an instruction set, processor or device named in a string, or a level compared with a number, where rows of lib/target should be asked,
-a Transpose's "perm" that is read without its default,
+a Transpose's "perm" that is read without its default, a value that is called otherwise past rename_value(),
 a tool that writes to standard error past lib/cli, which makes names out of files visible,
 a tool above 120 lines, a source file above 800, a class of lib or tools above 300, a function
 of theirs above 60, a first line that does not say what the file is, a note to
@@ -34,6 +34,8 @@ FORBIDDEN = {
 ASKING = ("codegen", "compile", "devices", "infer", "loops", "package", "passes", "tune", "tools")
 AMBIGUOUS = {"float16"}  # a row of OpenCL's, and an element type
 LEVEL = re.compile(r"\b(opt|level)\s*(>=|<=|==|!=|<|>)\s*\d")
+RENAMES = re.compile(r"\bvalue\([^;]*\)\.name = ")
+NAMING = ("lib/formats/draft.cc", "lib/faults/names.cc", "lib/convert/architectures/modules.cc")  # values that no body knows yet
 TO_ERRORS = r"\bstd::c(err|log)\b|fprintf\(stderr|\bSTDERR_FILENO\b|(?<![\w:])perror\("
 COMMENT = {".cc": "// ", ".h": "// ", ".def": "// ", ".py": '"""', ".cmake": "# ", ".txt": "# ", "": "# "}
 
@@ -115,6 +117,8 @@ def check_library_file(name, text, layers):
     for number, line in enumerate(text.splitlines(), 1):
         if 'attribute_ints("perm"' in line:
             yield f"{name}:{number}: perm may be left out; transpose_permutation() has what holds then"
+        if RENAMES.search(line) and "/graph/" not in name and name not in NAMING:
+            yield f"{name}:{number}: bodies know a value by its name; rename_value() tells them"
 
 
 def check_tool(name, text):

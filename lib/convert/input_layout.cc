@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "convert/surgery.h"
+#include "graph/rename.h"
 #include "layout/settle.h"
 #include "ops/movement.h"
 #include "ops/op.h"
@@ -75,7 +76,7 @@ void set_input_layout(Graph& graph, std::string_view spec) {
   std::vector<Dim> moved;
   for (int64_t axis : there) moved.push_back((*type.shape)[axis]);
   const std::string inner = graph.unused_value_name(name + (now == Order::First ? "_nchw" : "_nhwc"));
-  graph.value(old).name = inner;
+  rename_value(graph, old, inner);
   Value input = graph.value(old);
   input.name = name;
   input.type = Type(type.dtype, std::move(moved));

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "convert/surgery.h"
+#include "graph/rename.h"
 #include "ops/op.h"
 #include "passes/pass.h"
 
@@ -150,7 +151,7 @@ class Switch {
     const std::string name = graph_.value(v).name;
     Value outside = graph_.value(v);
     outside.type.dtype = io_;
-    graph_.value(v).name = graph_.unused_value_name(cat(name, "_", dtype_name(to_)));
+    rename_value(graph_, v, graph_.unused_value_name(cat(name, "_", dtype_name(to_))));
     graph_.value(v).doc.clear();
     const ValueId added = graph_.add_value(std::move(outside));
     graph_.inputs[i] = added;
@@ -165,7 +166,7 @@ class Switch {
     outside.type.dtype = io_;
     outside.constant.reset();
     outside.aliases.clear();
-    graph_.value(v).name = graph_.unused_value_name(cat(name, "_", dtype_name(to_)));
+    rename_value(graph_, v, graph_.unused_value_name(cat(name, "_", dtype_name(to_))));
     graph_.value(v).doc.clear();
     graph_.outputs[i] = cast(v, io_, graph_.add_value(std::move(outside)));
   }

@@ -10,6 +10,7 @@
 #include "base/printable.h"
 #include "base/text.h"
 #include "convert/convert.h"
+#include "graph/rename.h"
 #include "graph/text.h"
 #include "interp/interpreter.h"
 #include "localize/alignment_text.h"
@@ -165,7 +166,9 @@ class Pair {
 
 // ------------------------------------------------------------------------------------------ files
 
-void rename(Graph* graph, ValueId v, const std::string& name) { graph->value(v).name = graph->unused_value_name(name); }
+void rename(Graph* graph, ValueId v, const std::string& name) {
+  rename_value(*graph, v, graph->unused_value_name(name));
+}
 
 // Inputs of both networks by name: the target's are renamed where the source has another array of that name.
 Arrays name_inputs(Isolated* pair) {

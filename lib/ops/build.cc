@@ -1,6 +1,7 @@
 // The graph builder; see build.h.
 #include "ops/build.h"
 
+#include "graph/rename.h"
 #include "ops/op.h"
 #include "ops/type_inference.h"
 
@@ -105,7 +106,7 @@ void NewGraph::output(ValueId v, const std::string& name) {
 void NewGraph::rename(ValueId v, const std::string& wanted) {
   if (graph_.value(v).name == wanted) return;
   names_.erase(graph_.value(v).name);
-  graph_.value(v).name = names_.take(wanted);
+  rename_value(graph_, v, names_.take(wanted));
 }
 
 Graph NewGraph::finish() {

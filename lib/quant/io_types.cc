@@ -2,6 +2,7 @@
 #include "quant/io_types.h"
 
 #include "base/error.h"
+#include "graph/rename.h"
 
 namespace dnn::quant {
 namespace {
@@ -25,7 +26,7 @@ class Changer {
     const std::string name = taken_name(real);
     if (graph_.value(stored).type.dtype == dtype) {  // the integers come from outside
       graph_.remove_node(readers[0]);
-      graph_.value(stored).name = name;
+      rename_value(graph_, stored, name);
       graph_.inputs[i] = stored;
       return;
     }
@@ -44,7 +45,7 @@ class Changer {
       fail_usage("--inference-output-type: output '", graph_.value(real).name, "' is made in float32");
     const std::string name = taken_name(real);
     if (graph_.value(stored).type.dtype == dtype) {
-      graph_.value(stored).name = name;
+      rename_value(graph_, stored, name);
       graph_.outputs[i] = stored;
       return;
     }
@@ -67,7 +68,7 @@ class Changer {
   // The name of a value, which something else gets.
   std::string taken_name(ValueId v) {
     std::string name = graph_.value(v).name;
-    graph_.value(v).name = graph_.unused_value_name(name + ".float32");
+    rename_value(graph_, v, graph_.unused_value_name(name + ".float32"));
     return name;
   }
 

@@ -118,6 +118,11 @@ class Breaches(unittest.TestCase):
         for statement in ('auto p = node.attribute_ints("perm");', 'auto p = node.attribute_ints("perm", {});'):
             self.expect("check_layers.py", {"lib/base/x.cc": f"// A file of base.\n{statement}\n"}, "lib/base/x.cc:2")
 
+    def test_names_are_given_where_bodies_hear_of_it(self):
+        for statement in ("graph.value(v).name = name;", 'graph_.value(outputs[0]).name = cat(name, "_1");'):
+            self.expect("check_layers.py", {"lib/base/x.cc": f"// A file of base.\n{statement}\n"}, "lib/base/x.cc:2", "rename_value")
+            self.assertEqual(self.run_on("check_layers.py", {"lib/graph/rename.cc": f"// A file that renames.\n{statement}\n"}), [])
+
     def test_machines_and_levels_are_asked_for(self):
         rows = {"lib/LAYERS": LAYERS + "3 target -> tensor\n6 codegen -> ops\n",
                 "lib/target/isas.def": '// Instruction sets as rows.\nDNN_ISA(Language::C, "avx2", .flags = {"-mavx2"})\nDNN_ISA(Language::OpenCl, "float16")\n'

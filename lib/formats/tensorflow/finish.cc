@@ -7,6 +7,7 @@
 #include "formats/tensorflow/export.h"
 #include "formats/tensorflow/idioms.h"
 #include "formats/tensorflow/tensor_proto.h"
+#include "graph/rename.h"
 
 namespace dnn::tensorflow {
 namespace {
@@ -77,7 +78,7 @@ Graph finish(Source& source, const std::vector<ValueId>& inputs, const std::vect
       // Where an inner value has the output's name, the output is the one that needs it.
       const auto other = by_name.find(output.name);
       if (other != by_name.end() && taken.count(other->second) == 0 && given.count(other->second) == 0) {
-        graph.value(other->second).name = draft.free_name(output.name);
+        rename_value(graph, other->second, draft.free_name(output.name));
         draft.names.erase(output.name);
       }
       if (graph.constant(v) != nullptr || taken.count(v) != 0 || given.count(v) != 0) {
@@ -85,7 +86,7 @@ Graph finish(Source& source, const std::vector<ValueId>& inputs, const std::vect
       } else if (draft.unnamed.count(v) == 0) {
         graph.value(v).aliases.push_back(graph.value(v).name);
       }
-      graph.value(v).name = draft.free_name(output.name);
+      rename_value(graph, v, draft.free_name(output.name));
       draft.unnamed.erase(v);
     }
     taken.insert(v);

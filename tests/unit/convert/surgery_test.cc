@@ -135,6 +135,40 @@ TEST(Surgery, RenamesWhatSubgraphsRead) {
   EXPECT_TRUE(interpret(graph, {Tensor::scalar<bool>(false), z})[0].identical(Tensor::of<float>({2}, {1, -2})));
 }
 
+// The body goes on reading the order that it knows; with equal extents nothing else would show it.
+TEST(Surgery, TurnsAnInputThatABodyReads) {
+  const auto net = [] {
+    return parse_graph(R"(graph "g" {
+  input c: bool[]
+  input x: float32[1,2,2,2]
+  y: float32[1,2,2,2] = If(c) {
+    then_branch = graph "a" {
+      capture x
+      a: float32[1,2,2,2] = Softmax(x) {axis = 1}
+      output a
+    },
+    else_branch = graph "b" {
+      capture x
+      x_nchw: float32[1,2,2,2] = Neg(x)
+      b: float32[1,2,2,2] = Hardmax(x_nchw) {axis = 1}
+      output b
+    }
+  }
+  top: float32[1,2,1,1] = GlobalMaxPool(x)
+  output y
+  output top
+})");
+  };
+  Graph graph = net();
+  operate(graph, surgery([](Surgery& s) { s.input_layouts = {"x:NHWC"}; }));
+  const Tensor first = Tensor::of<float>({1, 2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8}),
+               last = Tensor::of<float>({1, 2, 2, 2}, {1, 5, 2, 6, 3, 7, 4, 8});
+  for (const bool yes : {true, false}) {
+    EXPECT_TRUE(interpret(graph, {Tensor::scalar<bool>(yes), last})[0].identical(
+        interpret(net(), {Tensor::scalar<bool>(yes), first})[0]));
+  }
+}
+
 TEST(Surgery, TurnsAnInput) {
   const Graph before = network();
   Graph graph = before;
