@@ -20,7 +20,7 @@ const cli::Tool kTool = {
                  {"dnn-fuzz --seed 7 --kind cnn --steps 30 -o net.tflite", "layers of image networks, for LiteRT"}}};
 
 struct Options {
-  std::string output, kind = "any";
+  std::string output, kind = "any", real = "float32";
   hunt::NetworkOptions network;
 };
 
@@ -30,6 +30,9 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.output, "-o,--output", "FILE", "where the network goes, in any format that dnn-convert writes");
   args.choice(&o.kind, "--kind", names, "what it is made of: all operators, or those of one kind of network");
   args.option(&o.network.steps, "--steps", "N", "operators, or small blocks of them, that are put together", 1);
+  args.choice(&o.real, "--dtype", {"float16", "float32", "float64"},
+              "type of inputs, weights and what follows from them");
+  args.flag(&o.network.open, "--open", "leave the first extent of the inputs open");
   args.seed(&o.network.seed);
 }
 
@@ -39,6 +42,7 @@ int work(const Options& o) {
   for (const hunt::KindRow& row : hunt::kinds()) {
     if (o.kind == row.name) options.kind = row.kind;
   }
+  options.real = dtype_from_name(o.real);
   ConvertOptions convert;
   convert.certify = false;
   convert.write.newer_opset = true;

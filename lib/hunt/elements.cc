@@ -51,8 +51,8 @@ bool prelu(Growth& g) {
 bool clip(Growth& g) {
   const ValueId x = g.any(-1);
   if (x == kNoValue) return false;
-  const ValueId low = g.chance.is(0.7) ? g.net.number(g.chance.of({0.0F, -1.0F, -0.25F})) : kNoValue;
-  const ValueId high = g.chance.is(0.8) ? g.net.number(g.chance.of({6.0F, 1.0F, 0.5F})) : kNoValue;
+  const ValueId low = g.chance.is(0.7) ? g.number(g.chance.of({0.0F, -1.0F, -0.25F})) : kNoValue;
+  const ValueId high = g.chance.is(0.8) ? g.number(g.chance.of({6.0F, 1.0F, 0.5F})) : kNoValue;
   g.emit("Clip", {x, low, high});
   return true;
 }
@@ -95,7 +95,7 @@ bool divide(Growth& g) {
     return true;
   }
   const ValueId bounded = g.emit("Sigmoid", {g.like(x)});
-  const ValueId away = g.emit("Add", {bounded, g.net.number(0.5F)});
+  const ValueId away = g.emit("Add", {bounded, g.number(0.5F)});
   g.emit("Div", {x, away});
   return true;
 }
@@ -115,8 +115,8 @@ bool function(Growth& g) {
   if (x == kNoValue) return false;
   const Row& row = g.chance.of(rows);
   const ValueId bounded = g.emit("Sigmoid", {x});
-  const ValueId scaled = g.emit("Mul", {bounded, g.net.number(row.scale)});
-  g.emit(row.op, {g.emit("Add", {scaled, g.net.number(row.shift)})});
+  const ValueId scaled = g.emit("Mul", {bounded, g.number(row.scale)});
+  g.emit(row.op, {g.emit("Add", {scaled, g.number(row.shift)})});
   return true;
 }
 
@@ -124,25 +124,25 @@ bool power(Growth& g) {
   const ValueId x = g.any(-1);
   if (x == kNoValue) return false;
   if (g.chance.is(0.5)) {
-    g.emit("Pow", {x, g.net.number(g.chance.of({2.0F, 3.0F, 1.0F}))});
+    g.emit("Pow", {x, g.number(g.chance.of({2.0F, 3.0F, 1.0F}))});
     return true;
   }
-  const ValueId away = g.emit("Add", {g.emit("Sigmoid", {x}), g.net.number(0.5F)});
+  const ValueId away = g.emit("Add", {g.emit("Sigmoid", {x}), g.number(0.5F)});
   g.emit("Pow", {away, operand(g, x, -2, 2)});
   return true;
 }
 
 // Operators that jump, on numbers that no rounding has touched.
 bool rounding(Growth& g) {
-  const ValueId x = g.any(-1, DType::Float32, true);
+  const ValueId x = g.any_exact(-1);
   if (x == kNoValue) return false;
-  const ValueId wide = g.chance.is(0.5) ? x : g.emit("Clip", {x, g.net.number(-0.7F), g.net.number(0.7F)});
+  const ValueId wide = g.chance.is(0.5) ? x : g.emit("Clip", {x, g.number(-0.7F), g.number(0.7F)});
   g.emit(g.chance.of<std::string>({"Floor", "Ceil", "Round", "Sign"}), {wide});
   return true;
 }
 
 bool comparison(Growth& g) {
-  const ValueId x = g.any(-1, DType::Float32, true);
+  const ValueId x = g.any_exact(-1);
   if (x == kNoValue) return false;
   ValueId y = g.like(x);
   if (y == x || !g.is_exact(y)) y = g.numbers(g.chance.is(0.5) ? Shape{} : g.shape(x), -1, 1);
@@ -152,13 +152,13 @@ bool comparison(Growth& g) {
     const ValueId a = g.like(x);
     g.emit("Where", {truth, a, operand(g, a, -1, 1)});
   } else {
-    g.emit("Cast", {truth}, {{"to", int64_t{1}}});  // ONNX's FLOAT
+    g.emit("Cast", {truth}, {{"to", g.real_code()}});
   }
   return true;
 }
 
 bool logic(Growth& g) {
-  const ValueId x = g.any(-1, DType::Bool);
+  const ValueId x = g.any_of(DType::Bool, -1);
   if (x == kNoValue) return false;
   if (g.chance.is(0.3)) {
     g.emit("Not", {x});
@@ -169,7 +169,7 @@ bool logic(Growth& g) {
 }
 
 bool whole_numbers(Growth& g) {
-  const ValueId x = g.any(-1, DType::Int64);
+  const ValueId x = g.any_of(DType::Int64, -1);
   if (x == kNoValue) return false;
   const std::string op = g.chance.of<std::string>({"Add", "Sub", "Mul", "Div", "Mod", "Max", "Min", "Abs", "Neg"});
   if (op == "Abs" || op == "Neg") {
@@ -184,13 +184,13 @@ bool whole_numbers(Growth& g) {
 }
 
 bool cast(Growth& g) {
-  const ValueId x = g.any(-1, DType::Float32, true);
+  const ValueId x = g.any_exact(-1);
   if (x == kNoValue) return false;
-  const ValueId scaled = g.emit("Mul", {x, g.net.number(16.0F)});
+  const ValueId scaled = g.emit("Mul", {x, g.number(16.0F)});
   g.set_exact(scaled);  // by a power of 2
   const ValueId big = g.emit("Floor", {scaled});
   const ValueId whole = g.emit("Cast", {big}, {{"to", g.chance.of<int64_t>({6, 7})}});  // INT32, INT64
-  if (g.chance.is(0.5)) g.emit("Cast", {whole}, {{"to", int64_t{1}}});
+  if (g.chance.is(0.5)) g.emit("Cast", {whole}, {{"to", g.real_code()}});
   return true;
 }
 
@@ -206,7 +206,7 @@ bool reduction(Growth& g) {
   // A product of many numbers stays within float32's range where they are near 1.
   const bool product = op == "ReduceProd";
   if (product && element_count(g.shape(x)) > 100) return false;
-  std::vector<ValueId> inputs = {product ? g.emit("Add", {g.emit("Sigmoid", {x}), g.net.number(0.5F)}) : x};
+  std::vector<ValueId> inputs = {product ? g.emit("Add", {g.emit("Sigmoid", {x}), g.number(0.5F)}) : x};
   const bool all = g.chance.is(0.15);
   if (!all) inputs.push_back(g.net.list(some_axes(g, rank)));
   g.emit(op, inputs, {{"keepdims", g.chance.between(0, 1)}});
@@ -214,7 +214,7 @@ bool reduction(Growth& g) {
 }
 
 bool arg(Growth& g) {
-  const ValueId x = g.any(-1, DType::Float32, true);
+  const ValueId x = g.any_exact(-1);
   if (x == kNoValue) return false;
   const auto rank = static_cast<int64_t>(g.shape(x).size());
   g.emit(g.chance.of<std::string>({"ArgMax", "ArgMin"}), {x},
@@ -242,7 +242,7 @@ bool cumulative(Growth& g) {
 }
 
 bool top(Growth& g) {
-  const ValueId x = g.any(-1, DType::Float32, true);
+  const ValueId x = g.any_exact(-1);
   if (x == kNoValue) return false;
   const Shape shape = g.shape(x);
   const int64_t axis = g.chance.between(0, static_cast<int64_t>(shape.size()) - 1);

@@ -208,7 +208,7 @@ bool matmul(Growth& g) {
     std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
     const ValueId y = g.like(x);
     const ValueId product = g.emit("MatMul", {x, g.emit("Transpose", {y}, {{"perm", perm}})});
-    g.emit("Mul", {product, g.net.number(static_cast<float>(1 / std::sqrt(static_cast<double>(k))))});
+    g.emit("Mul", {product, g.number(static_cast<float>(1 / std::sqrt(static_cast<double>(k))))});
     return true;
   }
   Shape w = {k, n};
@@ -231,8 +231,8 @@ bool attention(Growth& g) {
   };
   const ValueId q = projected(), k = projected(), v = projected();
   const ValueId turned = g.emit("Transpose", {k}, {{"perm", std::vector<int64_t>{0, 1, 3, 2}}});
-  const ValueId scores = g.emit("Mul", {g.emit("MatMul", {q, turned}),
-                                        g.net.number(static_cast<float>(1 / std::sqrt(static_cast<double>(head))))});
+  const ValueId scores = g.emit(
+      "Mul", {g.emit("MatMul", {q, turned}), g.number(static_cast<float>(1 / std::sqrt(static_cast<double>(head))))});
   const ValueId mixed = g.emit("MatMul", {g.emit("Softmax", {scores}, {{"axis", int64_t{-1}}}), v});
   const ValueId back = g.emit("Transpose", {mixed}, {{"perm", std::vector<int64_t>{0, 2, 1, 3}}});
   g.emit("Add", {g.emit("Reshape", {back, g.net.list(shape)}), x});

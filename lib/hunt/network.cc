@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kMostElements = 6000;  // of a value that recipes go on from
 
-bool is_real(DType dtype) { return dtype == DType::Float32 || dtype == DType::Float64; }
+bool is_real(DType dtype) { return dtype == DType::Float16 || dtype == DType::Float32 || dtype == DType::Float64; }
 
 // Operators that give exact numbers of exact ones, beside those that move them.
 bool keeps_exact(const std::string& op) {
@@ -23,10 +23,9 @@ bool keeps_exact(const std::string& op) {
   return def != nullptr && def->traits.has(Trait::Moves);
 }
 
-Type float_type(Shape shape) { return {DType::Float32, std::vector<Dim>(shape.begin(), shape.end())}; }
-
 // The inputs of a network of that kind.
-void add_inputs(Growth& g, Kinds kind, std::vector<ValueId>* inputs) {
+void add_inputs(Growth& g, const NetworkOptions& options, std::vector<ValueId>* inputs) {
+  const Kinds kind = options.kind;
   const auto small = [&] { return g.chance.between(1, 3); };
   const bool images = kind == kCnn || kind == kDetector || (kind == kAny && g.chance.is(0.5));
   Shape shape;
@@ -39,8 +38,10 @@ void add_inputs(Growth& g, Kinds kind, std::vector<ValueId>* inputs) {
     const int64_t rank = g.chance.between(1, 5);
     for (int64_t i = 0; i < rank; ++i) shape.push_back(g.chance.between(1, rank > 3 ? 5 : 9));
   }
-  inputs->push_back(g.net.input("x", float_type(shape)));
-  if (g.chance.is(0.25)) inputs->push_back(g.net.input("x2", float_type(shape)));
+  if (options.open) shape[0] = 1;
+  const Type type(options.real, std::vector<Dim>(shape.begin(), shape.end()));
+  inputs->push_back(g.net.input("x", type));
+  if (g.chance.is(0.25)) inputs->push_back(g.net.input("x2", type));
 }
 
 }  // namespace
@@ -58,7 +59,8 @@ const std::vector<KindRow>& kinds() {
 const std::vector<Recipe>& recipes() {
   static const std::vector<Recipe> all = [] {
     std::vector<Recipe> rows;
-    for (const std::vector<Recipe>& some : {element_recipes(), layer_recipes(), tensor_recipes(), detection_recipes()})
+    for (const std::vector<Recipe>& some :
+         {element_recipes(), layer_recipes(), tensor_recipes(), detection_recipes(), control_recipes()})
       rows.insert(rows.end(), some.begin(), some.end());
     return rows;
   }();
@@ -66,12 +68,12 @@ const std::vector<Recipe>& recipes() {
 }
 
 Growth::Growth(const NetworkOptions& options)
-    : chance(options.seed), common(options.kind != kAny), seed_(options.seed) {
-  add_inputs(*this, options.kind, &values_);
+    : chance(options.seed), common(options.kind != kAny), real(options.real), seed_(options.seed), open_(options.open) {
+  add_inputs(*this, options, &values_);
   exact_.insert(values_.begin(), values_.end());
 }
 
-ValueId Growth::any(int rank, DType dtype, bool exact) {
+ValueId Growth::choose(int rank, DType dtype, bool exact) {
   std::vector<ValueId> suited;
   // Hardly ever one of few elements, with which little can happen.
   for (const int64_t least : {chance.is(0.9) ? int64_t{6} : 1, int64_t{1}}) {
@@ -117,9 +119,10 @@ void Growth::made(const std::string& op, const std::vector<ValueId>& inputs, con
   for (ValueId v : outputs) {
     if (v == kNoValue) continue;
     const Type& type = net.type(v);
-    if (!type.fixed()) fail_internal("a recipe made a value of unknown type by ", op);
+    if (type.dtype == DType::Undefined || !type.shape) fail_internal("a recipe made a value of unknown type by ", op);
     if (exact && (keeps_exact(op) || !is_real(type.dtype))) exact_.insert(v);
     made_.push_back(v);
+    if (!type.fixed()) continue;  // numbers decide its extents: only the recipe goes on from it
     const int64_t elements = element_count(type.fixed_shape());
     if (elements > 0 && elements <= kMostElements) values_.push_back(v);
   }
@@ -129,8 +132,14 @@ ValueId Growth::numbers(const Shape& shape, double low, double high) {
   Tensor tensor(DType::Float32, shape);
   float* out = tensor.mutable_data<float>();
   for (int64_t i = 0; i < tensor.size(); ++i) out[i] = static_cast<float>(chance.real(low, high));
-  return net.store("c", std::move(tensor));
+  return net.store("c", convert(tensor, real));
 }
+
+ValueId Growth::numbers(const Shape& shape, const std::vector<float>& values) {
+  return net.store("c", convert(Tensor::of<float>(shape, values), real));
+}
+
+int64_t Growth::real_code() const { return real == DType::Float16 ? 10 : real == DType::Float32 ? 1 : 11; }
 
 ValueId Growth::weights(const Shape& shape, int64_t terms) {
   const double most = std::sqrt(3.0 / static_cast<double>(std::max<int64_t>(terms, 1)));
@@ -153,7 +162,18 @@ Graph Growth::finish() {
     if (uses.readers[v].empty() || shown) net.output(v, cat("y", outputs++));
   }
   if (outputs == 0) net.output(values_.back(), "y0");
-  return net.finish();
+  Graph graph = net.finish();
+  if (!open_) return graph;
+  for (ValueId v = 0; v < graph.value_count(); ++v) {
+    Value& value = graph.value(v);
+    if (graph.is_input(v)) {
+      (*value.type.shape)[0] = Dim("N");
+    } else if (!value.constant) {
+      value.type = {};
+    }
+  }
+  infer_types(graph);
+  return graph;
 }
 
 Graph random_network(const NetworkOptions& options) {

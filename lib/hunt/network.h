@@ -27,10 +27,13 @@ const std::vector<KindRow>& kinds();
 struct NetworkOptions {
   uint64_t seed = 0;
   Kinds kind = kAny;
-  int steps = 12;  // recipes that are applied; most add one node
+  int steps = 12;               // recipes that are applied; most add one node
+  DType real = DType::Float32;  // of inputs, weights and what follows from them: Float16, Float32 or Float64
+  bool open = false;            // the first extent of every input is called N, and is 1
 };
 
-// A network of opset kIrOpset with fixed types. Each value that nothing reads is an output.
+// A network of opset kIrOpset. Each value that nothing reads is an output. Types are fixed but for those that numbers decide
+// (NonZero), and with `open`.
 Graph random_network(const NetworkOptions& options);
 
 // A network under construction, and what recipes ask of it.
@@ -41,10 +44,12 @@ class Growth {
   Chance chance;
   NewGraph net;
   const bool common;  // operators and attributes that most formats have, and no others
+  const DType real;   // the type of what is not whole numbers or truths
 
-  // A value of that rank (-1: any above 0) whose elements have that type, the later the likelier; kNoValue: there is none.
-  // `exact`: no rounding has touched it.
-  ValueId any(int rank, DType dtype = DType::Float32, bool exact = false);
+  // A value of real numbers of that rank (-1: any above 0), the later the likelier; kNoValue: there is none.
+  ValueId any(int rank) { return choose(rank, real, false); }
+  ValueId any_exact(int rank) { return choose(rank, real, true); }  // that no rounding has touched
+  ValueId any_of(DType dtype, int rank) { return choose(rank, dtype, false); }
   // Another one of the same type, not `v` itself where there is one.
   ValueId like(ValueId v);
   bool is_exact(ValueId v) const { return exact_.count(v) != 0; }
@@ -56,19 +61,24 @@ class Growth {
   std::vector<ValueId> emit_many(const std::string& op, const std::vector<ValueId>& inputs, Attributes attributes,
                                  size_t outputs);
 
-  // Constants of random numbers of [low, high); weights are such that sums of `terms` products keep their size.
+  // Constants of real numbers: one, a list, random ones of [low, high); weights are such that sums of `terms` products keep their size.
+  ValueId number(double value) { return net.number(value, real); }
+  ValueId numbers(const Shape& shape, const std::vector<float>& values);
   ValueId numbers(const Shape& shape, double low, double high);
   ValueId weights(const Shape& shape, int64_t terms);
   ValueId integers(const Shape& shape, int64_t low, int64_t high, DType dtype = DType::Int64);  // of [low, high]
 
+  int64_t real_code() const;  // the real type, as Cast's attribute "to" has it
   Graph finish();
 
  private:
+  ValueId choose(int rank, DType dtype, bool exact);
   void made(const std::string& op, const std::vector<ValueId>& inputs, const std::vector<ValueId>& outputs);
 
   std::vector<ValueId> values_, made_;  // those that recipes may read; all that nodes made
   std::set<ValueId> exact_;
   uint64_t seed_;
+  bool open_;
 };
 
 // One way for a network to grow. False, and nothing added: no value suits it.
@@ -80,10 +90,11 @@ struct Recipe {
 };
 const std::vector<Recipe>& recipes();
 
-// Rows of recipes(): elements.cc, layers.cc, tensors.cc, detection.cc.
+// Rows of recipes(): elements.cc, layers.cc, tensors.cc, detection.cc, control.cc.
 std::vector<Recipe> element_recipes();
 std::vector<Recipe> layer_recipes();
 std::vector<Recipe> tensor_recipes();
 std::vector<Recipe> detection_recipes();
+std::vector<Recipe> control_recipes();
 
 }  // namespace dnn::hunt

@@ -80,7 +80,7 @@ bool pad(Growth& g) {
     pads[i] = image_only && g.chance.is(0.8) ? 0 : g.chance.between(0, std::min<int64_t>(most, 3));
   }
   std::vector<ValueId> inputs = {x, g.net.list(pads)};
-  if (mode == "constant" && g.chance.is(0.4)) inputs.push_back(g.net.number(0.5F));
+  if (mode == "constant" && g.chance.is(0.4)) inputs.push_back(g.number(0.5F));
   g.emit("Pad", inputs, {{"mode", mode}});
   return true;
 }
@@ -259,20 +259,19 @@ bool triangle(Growth& g) {
 }
 
 bool one_hot(Growth& g) {
-  const ValueId x = g.any(-1, DType::Int64);
+  const ValueId x = g.any_of(DType::Int64, -1);
   if (x == kNoValue || rank_of(g, x) > 3) return false;
   const ValueId depth = g.net.store("depth", Tensor::of<int64_t>({}, {g.chance.between(2, 6)}));
-  g.emit("OneHot", {x, depth, g.net.store("values", Tensor::of<float>({2}, {0, 1}))},
-         {{"axis", g.chance.between(-1, 1)}});
+  g.emit("OneHot", {x, depth, g.numbers({2}, std::vector<float>{0, 1})}, {{"axis", g.chance.between(-1, 1)}});
   return true;
 }
 
 // To integers and back, where no rounding before could make it another integer.
 bool quantise(Growth& g) {
-  const ValueId x = g.any(-1, DType::Float32, true);
-  if (x == kNoValue) return false;
+  const ValueId x = g.any_exact(-1);
+  if (x == kNoValue || g.real != DType::Float32) return false;
   const DType dtype = g.chance.of({DType::UInt8, DType::Int8});
-  const ValueId scale = g.net.number(g.chance.of({0.0078125F, 0.03125F}));  // powers of 2
+  const ValueId scale = g.number(g.chance.of({0.0078125F, 0.03125F}));  // powers of 2
   const ValueId zero = g.net.store("zero", convert(Tensor::of<int64_t>({}, {dtype == DType::UInt8 ? 128 : 0}), dtype));
   const ValueId q = g.emit("QuantizeLinear", {x, scale, zero});
   g.set_exact(q);
