@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "formats/spell_out.h"
 #include "ops/op.h"
 
 namespace dnn {
@@ -25,13 +26,25 @@ Operators onnx_operators() {
   return rows;
 }
 
+// Those that the format has none like are written as others.
+Operators with_spelt_out(Operators rows) {
+  std::set<std::string> written;
+  for (const FormatOperator& row : rows) {
+    if (row.ours) written.insert(row.name);
+  }
+  for (const std::string& name : spelt_out_operators()) {
+    if (written.count(name) == 0) rows.push_back({name, true, false, true});
+  }
+  return rows;
+}
+
 Operators tflite_operators() {
   Operators rows;
 #define DNN_TFLITE_OP(name, ...) rows.push_back({#name, false, true, false});
 #include "formats/tflite/ops.def"
 #define DNN_TFLITE_EXPORT(domain, op, ...) rows.push_back({#op, true, false, true});
 #include "formats/tflite/exports.def"
-  return rows;
+  return with_spelt_out(std::move(rows));
 }
 
 Operators keras_operators() {
@@ -48,7 +61,7 @@ Operators tensorflow_operators() {
 #include "formats/tensorflow/ops.def"
 #define DNN_TENSORFLOW_EXPORT(domain, op, ...) rows.push_back({#op, true, false, true});
 #include "formats/tensorflow/exports.def"
-  return rows;
+  return with_spelt_out(std::move(rows));
 }
 
 Operators torch_operators() {

@@ -4,6 +4,7 @@
 #include "formats/keras/batch_copies.h"
 #include "formats/keras/export.h"
 #include "formats/keras/keras.h"
+#include "formats/spell_out.h"
 #include "layout/channels_last.h"
 #include "ops/op.h"
 
@@ -99,6 +100,11 @@ namespace {
 Graph prepared(const Graph& source) {
   Graph graph = source;
   infer_types(graph);
+  spell_out(graph, [](const Node& node) {
+    return (node.op == "Elu" || has_usual_numbers(node)) &&
+           std::any_of(export_rows().begin(), export_rows().end(),
+                       [&](const ExportRow& row) { return node.op == row.op; });
+  });
   const std::set<std::string> copies = batch_copies(graph);
   to_channels_last(graph);
   infer_types(graph);

@@ -128,19 +128,6 @@ void write_reduce(Export& e) {
   e.finish(std::move(reduction(e, node, e.input(0))));
 }
 
-void write_reduce_sum_square(Export& e) {
-  const Edge squares = step(e, "Square", {e.input(0)});
-  NodeBuilder node = e.last("Sum");
-  e.finish(std::move(reduction(e, node, squares)));
-}
-
-void write_reduce_l2(Export& e) {
-  const Edge squares = step(e, "Square", {e.input(0)});
-  NodeBuilder sum = e.step("Sum", "Sum");
-  const Edge all = e.add(std::move(reduction(e, sum, squares)));
-  e.finish(last(e, "Sqrt", {all}));
-}
-
 void write_arg_extreme(Export& e) {
   const Node& node = e.node();
   if (node.attribute_int("select_last_index", 0) != 0) e.refuse("the last of equal elements");

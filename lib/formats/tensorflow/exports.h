@@ -24,8 +24,6 @@ void write_mish(Export& e);
 void write_mod(Export& e);
 void write_prelu(Export& e);
 void write_reduce(Export& e);
-void write_reduce_l2(Export& e);
-void write_reduce_sum_square(Export& e);
 void write_softmax(Export& e);
 void write_sum(Export& e);
 void write_top_k(Export& e);

@@ -245,11 +245,6 @@ void write_softplus(Export& e) { softplus(e, true); }
 // x * tanh(softplus(x))
 void write_mish(Export& e) { step(e, 18, 21, e.input(0), function(e, 28, softplus(e, false), "gate"), true); }
 
-void write_reciprocal(Export& e) {
-  const int32_t one = e.number(1);
-  e.op(42, {one, e.input(0)}, {e.output()}, {29, CreateArithmeticOptions(e.builder())});
-}
-
 void write_where(Export& e) {
   e.op(123, {e.input(0), e.input(1), e.input(2)}, {e.output()}, {98, CreateAnyTable(e.builder())});
 }

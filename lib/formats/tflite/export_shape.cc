@@ -41,18 +41,6 @@ void write_expand(Export& e) {
   e.op(130, {e.input(0), e.ints(e.output_shape())}, {e.output()});
 }
 
-void write_gather(Export& e) {
-  const auto axis = static_cast<int>(e.node().attribute_int("axis", 0));
-  int32_t indices = e.input(1);
-  if (const dnn::Tensor* known = e.constant(1)) {  // TFLite's do not count from the back
-    std::vector<int64_t> values = to_int64s(*known);
-    const int64_t extent = e.shape(0)[axis < 0 ? axis + static_cast<int>(e.shape(0).size()) : axis];
-    for (int64_t& v : values) v += v < 0 ? extent : 0;
-    indices = e.store("indices", dnn::Tensor::of<int64_t>(known->shape(), values));
-  }
-  e.op(36, {e.input(0), indices}, {e.output()}, {23, CreateGatherOptions(e.builder(), axis)});
-}
-
 void write_identity(Export& e) { write_reshape(e); }
 
 void write_pad(Export& e) {

@@ -31,7 +31,6 @@ void write_matmul(Export& e);
 void write_mish(Export& e);
 void write_mul(Export& e);
 void write_quantize(Export& e);
-void write_reciprocal(Export& e);
 void write_relu(Export& e);
 void write_softmax(Export& e);
 void write_softplus(Export& e);
@@ -50,10 +49,16 @@ void write_max_pool(Export& e);
 void write_resize(Export& e);
 void write_space_to_depth(Export& e);
 
+// export_index.cc
+void write_cumsum(Export& e);
+void write_gather(Export& e);
+void write_gather_nd(Export& e);
+void write_reverse_sequence(Export& e);
+void write_top_k(Export& e);
+
 // export_shape.cc
 void write_concat(Export& e);
 void write_expand(Export& e);
-void write_gather(Export& e);
 void write_identity(Export& e);
 void write_pad(Export& e);
 void write_reshape(Export& e);

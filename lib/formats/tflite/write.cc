@@ -1,6 +1,7 @@
 // Writing TFLite: the graph with channels last, operator by operator; see tflite.h.
 #include <algorithm>
 
+#include "formats/spell_out.h"
 #include "formats/tflite/exports.h"
 #include "formats/tflite/metadata.h"
 #include "formats/tflite/tflite.h"
@@ -19,9 +20,20 @@ const std::vector<ExportRow>& export_rows() {
 
 namespace {
 
+bool has_counterpart(const Node& node) {
+  if (node.op == "ArgMax" || node.op == "ArgMin")
+    return node.attribute_int("select_last_index", 0) == 0 && node.attribute_int("keepdims", 1) == 0;
+  if (node.op == "TopK" && node.attribute_int("largest", 1) == 0) return false;
+  if (!has_usual_numbers(node)) return false;
+  if ((node.op == "Sum" || node.op == "Max" || node.op == "Min") && node.inputs.size() == 1) return false;
+  return std::any_of(export_rows().begin(), export_rows().end(),
+                     [&](const ExportRow& row) { return node.op == row.op; });
+}
+
 Graph prepared(const Graph& source) {
   Graph graph = source;
   infer_types(graph);
+  spell_out(graph, has_counterpart);
   make_signed(graph);
   to_channels_last(graph);
   move_quantized(graph);

@@ -1,0 +1,320 @@
+// Operators in simpler ones; see spell_out.h. Definitions: ONNX's operator reference, section "Function Body" where there is one.
+#include "formats/spell_out.h"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include "ops/attributes.h"
+#include "ops/build.h"
+#include "ops/op.h"
+
+namespace dnn {
+namespace {
+
+// A node in others, under construction.
+class Spelling {
+ public:
+  Spelling(const Graph& graph, Patch& patch, const Node& node)
+      : graph_(graph), node_(node), sink_(graph, patch), build_(sink_, node.name) {}
+
+  const Node& node() const { return node_; }
+  ValueId x() const { return node_.inputs[0]; }
+  const Type& type() const { return graph_.value(x()).type; }
+  bool has_rank() const { return type().shape.has_value(); }
+  int64_t rank() const { return static_cast<int64_t>(type().shape->size()); }
+  const Tensor* constant(size_t input) const { return graph_.constant(node_.input(input)); }
+
+  ValueId number(double value) { return build_.number(value, graph_.value(x()).type.dtype); }
+  ValueId list(const std::vector<int64_t>& values) { return build_.list(values); }
+  ValueId emit(const std::string& op, std::vector<ValueId> inputs, Attributes attributes = {}) {
+    return add(op, std::move(inputs), std::move(attributes), {});
+  }
+  // The last of them, which makes what the node did.
+  void end(const std::string& op, std::vector<ValueId> inputs, Attributes attributes = {}) {
+    end(op, std::move(inputs), std::move(attributes), {node_.outputs[0]});
+  }
+  void end(const std::string& op, std::vector<ValueId> inputs, Attributes attributes, std::vector<ValueId> outputs) {
+    add(op, std::move(inputs), std::move(attributes), std::move(outputs));
+  }
+  ValueId fresh(const std::string& name) { return sink_.add_value(cat(node_.name, "/", name)); }
+
+ private:
+  ValueId add(const std::string& op, std::vector<ValueId> inputs, Attributes attributes, std::vector<ValueId> outputs) {
+    Node made;
+    made.op = op;
+    made.name = node_.name.empty() || !outputs.empty() ? node_.name : cat(node_.name, "/", op);
+    made.inputs = std::move(inputs);
+    made.attributes = std::move(attributes);
+    made.outputs = std::move(outputs);
+    made.sources = node_.sources.empty() ? std::vector<std::string>{node_.name} : node_.sources;
+    return build_.add(std::move(made), {cat(node_.name, "/", op)})[0];
+  }
+
+  const Graph& graph_;
+  const Node& node_;
+  PatchSink sink_;
+  GraphBuilder build_;
+};
+
+// The inputs behind the first one, which are those of a reduction's axes, and its attributes.
+std::vector<ValueId> behind(const Spelling& s, ValueId first) {
+  std::vector<ValueId> inputs = s.node().inputs;
+  inputs[0] = first;
+  return inputs;
+}
+
+bool celu(Spelling& s) {  // alpha * Elu(x / alpha)
+  const double alpha = static_cast<double>(float_attribute(s.node(), "alpha"));
+  s.end("Mul", {s.emit("Elu", {s.emit("Div", {s.x(), s.number(alpha)})}), s.number(alpha)});
+  return true;
+}
+
+// max(x, 0) + alpha * Elu(min(x, 0)), all times gamma
+bool elu(Spelling& s) {
+  const double alpha = static_cast<double>(float_attribute(s.node(), "alpha"));
+  if (alpha == 1 && s.node().op == "Elu") return false;
+  const ValueId below = s.emit("Elu", {s.emit("Min", {s.x(), s.number(0)})}, {{"alpha", 1.0F}});
+  const std::vector<ValueId> both = {s.emit("Relu", {s.x()}), s.emit("Mul", {below, s.number(alpha)})};
+  if (s.node().op == "Elu") {
+    s.end("Add", both);
+  } else {
+    s.end("Mul", {s.emit("Add", both), s.number(static_cast<double>(float_attribute(s.node(), "gamma")))});
+  }
+  return true;
+}
+
+bool softsign(Spelling& s) {
+  s.end("Div", {s.x(), s.emit("Add", {s.emit("Abs", {s.x()}), s.number(1)})});
+  return true;
+}
+
+bool thresholded(Spelling& s) {
+  const ValueId above = s.emit("Greater", {s.x(), s.number(static_cast<double>(float_attribute(s.node(), "alpha")))});
+  s.end("Where", {above, s.x(), s.number(0)});
+  return true;
+}
+
+bool reciprocal(Spelling& s) {
+  s.end("Div", {s.number(1), s.x()});
+  return true;
+}
+
+bool sinh_or_cosh(Spelling& s) {  // (e^x -+ e^-x) / 2
+  const ValueId up = s.emit("Exp", {s.x()}), down = s.emit("Exp", {s.emit("Neg", {s.x()})});
+  s.end("Mul", {s.emit(s.node().op == "Sinh" ? "Sub" : "Add", {up, down}), s.number(0.5)});
+  return true;
+}
+
+bool tangent(Spelling& s) {
+  s.end("Div", {s.emit("Sin", {s.x()}), s.emit("Cos", {s.x()})});
+  return true;
+}
+
+bool acosh(Spelling& s) {  // log(x + sqrt((x - 1) * (x + 1))), whose factor x - 1 no rounding touches near 1
+  const ValueId squared = s.emit("Mul", {s.emit("Sub", {s.x(), s.number(1)}), s.emit("Add", {s.x(), s.number(1)})});
+  s.end("Log", {s.emit("Add", {s.x(), s.emit("Sqrt", {squared})})});
+  return true;
+}
+
+bool asinh(Spelling& s) {  // sign(x) * log(|x| + sqrt(x * x + 1))
+  const ValueId root = s.emit("Sqrt", {s.emit("Add", {s.emit("Mul", {s.x(), s.x()}), s.number(1)})});
+  const ValueId grown = s.emit("Log", {s.emit("Add", {s.emit("Abs", {s.x()}), root})});
+  s.end("Mul", {s.emit("Sign", {s.x()}), grown});
+  return true;
+}
+
+bool atanh(Spelling& s) {  // log((1 + x) / (1 - x)) / 2
+  const ValueId ratio = s.emit("Div", {s.emit("Add", {s.number(1), s.x()}), s.emit("Sub", {s.number(1), s.x()})});
+  s.end("Mul", {s.emit("Log", {ratio}), s.number(0.5)});
+  return true;
+}
+
+bool mean(Spelling& s) {
+  const double n = static_cast<double>(s.node().inputs.size());
+  s.end("Mul", {n > 1 ? s.emit("Sum", s.node().inputs) : s.x(), s.number(1 / n)});
+  return true;
+}
+
+bool of_one(Spelling& s) {  // Sum, Max, Min
+  if (s.node().inputs.size() != 1) return false;
+  s.end("Identity", {s.x()});
+  return true;
+}
+
+bool reduction(Spelling& s) {
+  const std::string& op = s.node().op;
+  if (op == "ReduceL1") {
+    s.end("ReduceSum", behind(s, s.emit("Abs", {s.x()})), s.node().attributes);
+  } else if (op == "ReduceSumSquare") {
+    s.end("ReduceSum", behind(s, s.emit("Mul", {s.x(), s.x()})), s.node().attributes);
+  } else if (op == "ReduceL2") {
+    const ValueId sum = s.emit("ReduceSum", behind(s, s.emit("Mul", {s.x(), s.x()})), s.node().attributes);
+    s.end("Sqrt", {sum});
+  } else {  // ReduceLogSum
+    s.end("Log", {s.emit("ReduceSum", s.node().inputs, s.node().attributes)});
+  }
+  return true;
+}
+
+// The largest, plus log(sum(exp(x - largest)))
+bool log_sum_exp(Spelling& s) {
+  Attributes kept = s.node().attributes;
+  kept["keepdims"] = int64_t{1};
+  const ValueId largest = s.emit("ReduceMax", s.node().inputs, kept);
+  const ValueId powers = s.emit("Exp", {s.emit("Sub", {s.x(), largest})});
+  const ValueId sum = s.emit("Log", {s.emit("ReduceSum", behind(s, powers), s.node().attributes)});
+  const bool keeps = int_attribute(s.node(), "keepdims") != 0;
+  s.end("Add", {sum, keeps ? largest : s.emit("ReduceMax", s.node().inputs, s.node().attributes)});
+  return true;
+}
+
+bool log_softmax(Spelling& s) {
+  const ValueId axis = s.list({int_attribute(s.node(), "axis")});
+  const ValueId less = s.emit("Sub", {s.x(), s.emit("ReduceMax", {s.x(), axis})});
+  s.end("Sub", {less, s.emit("Log", {s.emit("ReduceSum", {s.emit("Exp", {less}), axis})})});
+  return true;
+}
+
+// An index that keeps its axis; the last of equal ones, which is the first from behind.
+bool extreme_index(Spelling& s) {
+  const int64_t axis = int_attribute(s.node(), "axis");
+  const bool keeps = int_attribute(s.node(), "keepdims") != 0, last = int_attribute(s.node(), "select_last_index") != 0;
+  if (!s.has_rank() || (!keeps && !last)) return false;
+  const Attributes plain = {{"axis", axis}, {"keepdims", int64_t{0}}};
+  const Dim extent = (*s.type().shape)[static_cast<size_t>(axis < 0 ? axis + s.rank() : axis)];
+  if (last && !extent.fixed()) return false;
+  ValueId from = s.x();
+  if (last) from = s.emit("Slice", {from, s.list({-1}), s.list({INT64_MIN}), s.list({axis}), s.list({-1})});
+  if (!last) {
+    s.end("Unsqueeze", {s.emit(s.node().op, {from}, plain), s.list({axis})});
+    return true;
+  }
+  const ValueId index = s.emit(s.node().op, {from}, plain);
+  const std::vector<ValueId> turned = {s.list({extent.size - 1}),
+                                       keeps ? s.emit("Unsqueeze", {index, s.list({axis})}) : index};
+  s.end("Sub", turned);
+  return true;
+}
+
+// The smallest are the largest of the others, negated.
+bool smallest(Spelling& s) {
+  if (int_attribute(s.node(), "largest") != 0 || !is_float(s.type().dtype)) return false;
+  Attributes attributes = s.node().attributes;
+  attributes["largest"] = int64_t{1};
+  std::vector<ValueId> outputs = s.node().outputs;
+  outputs[0] = s.fresh("TopK");
+  s.end("TopK", behind(s, s.emit("Neg", {s.x()})), attributes, outputs);
+  s.end("Neg", {outputs[0]});
+  return true;
+}
+
+// (x - mean) / sqrt(variance + epsilon) * scale + bias; the mean is over what follows the channels, or each group of them.
+bool normalisation(Spelling& s) {
+  if (!s.has_rank() || s.rank() < 3 || s.constant(1) == nullptr || s.constant(2) == nullptr) return false;
+  const int64_t rank = s.rank(), channels = s.constant(1)->size();
+  std::vector<int64_t> same = {0};  // of the batch, as it comes
+  for (size_t i = 1; i < s.type().shape->size(); ++i) same.push_back((*s.type().shape)[i].size);
+  Shape per_channel(static_cast<size_t>(rank - 1), 1);
+  per_channel[0] = channels;
+  const bool groups = s.node().op == "GroupNormalization";
+  if (groups && std::any_of(same.begin(), same.end(), [](int64_t extent) { return extent < 0; })) return false;
+  ValueId x = s.x();
+  std::vector<int64_t> axes(static_cast<size_t>(rank - 2));
+  std::iota(axes.begin(), axes.end(), 2);
+  if (groups) {  // [N, groups, all of one]
+    x = s.emit("Reshape", {x, s.list({0, int_attribute(s.node(), "num_groups"), -1})});
+    axes = {2};
+  }
+  const ValueId over = s.list(axes), centred = s.emit("Sub", {x, s.emit("ReduceMean", {x, over})});
+  const ValueId variance = s.emit("ReduceMean", {s.emit("Mul", {centred, centred}), over});
+  const ValueId spread =
+      s.emit("Sqrt", {s.emit("Add", {variance, s.number(static_cast<double>(float_attribute(s.node(), "epsilon")))})});
+  ValueId normal = s.emit("Div", {centred, spread});
+  if (groups) normal = s.emit("Reshape", {normal, s.list(same)});
+  const ValueId scale = s.emit("Reshape", {s.node().inputs[1], s.list(per_channel)});
+  s.end("Add", {s.emit("Mul", {normal, scale}), s.emit("Reshape", {s.node().inputs[2], s.list(per_channel)})});
+  return true;
+}
+
+struct Definition {
+  const char* op;
+  bool (*spell)(Spelling&);  // false, and nothing said: not in simpler ones
+};
+
+constexpr Definition kDefinitions[] = {{"Acosh", acosh},
+                                       {"ArgMax", extreme_index},
+                                       {"ArgMin", extreme_index},
+                                       {"Asinh", asinh},
+                                       {"Atanh", atanh},
+                                       {"Celu", celu},
+                                       {"Cosh", sinh_or_cosh},
+                                       {"Elu", elu},
+                                       {"GroupNormalization", normalisation},
+                                       {"InstanceNormalization", normalisation},
+                                       {"LogSoftmax", log_softmax},
+                                       {"Max", of_one},
+                                       {"Mean", mean},
+                                       {"Min", of_one},
+                                       {"Reciprocal", reciprocal},
+                                       {"ReduceL1", reduction},
+                                       {"ReduceL2", reduction},
+                                       {"ReduceLogSum", reduction},
+                                       {"ReduceLogSumExp", log_sum_exp},
+                                       {"ReduceSumSquare", reduction},
+                                       {"Selu", elu},
+                                       {"Sinh", sinh_or_cosh},
+                                       {"Softsign", softsign},
+                                       {"Sum", of_one},
+                                       {"Tan", tangent},
+                                       {"ThresholdedRelu", thresholded},
+                                       {"TopK", smallest}};
+
+std::optional<Patch> spelt(const Graph& graph, NodeId id) {
+  const Node& node = graph.node(id);
+  for (const Definition& row : kDefinitions) {
+    if (!node.domain.empty() || node.op != row.op || graph.value(node.outputs[0]).type.dtype == DType::Undefined)
+      continue;
+    Patch patch(graph, cat(node.label(), " spelt out"));
+    Spelling spelling(graph, patch, node);
+    if (!row.spell(spelling)) return std::nullopt;
+    patch.remove_node(id);
+    return patch;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<std::string> spelt_out_operators() {
+  std::vector<std::string> names;
+  for (const Definition& row : kDefinitions) names.push_back(row.op);
+  return names;
+}
+
+bool has_usual_numbers(const Node& node) {
+  if (node.op != "Elu" && node.op != "Selu") return true;
+  const OpDef* op = find_op(node.domain, node.op);
+  Node usual = node;
+  usual.attributes.clear();
+  for (const char* name : {"alpha", "gamma"}) {
+    if (find_attribute(op->attributes, name) != nullptr && float_attribute(node, name) != float_attribute(usual, name))
+      return false;
+  }
+  return true;
+}
+
+void spell_out(Graph& graph, const std::function<bool(const Node&)>& takes) {
+  constexpr int kRounds = 4;  // definitions of definitions
+  for (int round = 0; round < kRounds; ++round) {
+    bool changed = false;
+    for (NodeId id : std::vector<NodeId>(graph.order())) {
+      if (takes(graph.node(id))) continue;
+      if (const std::optional<Patch> patch = spelt(graph, id)) changed = patch->apply(graph) || changed;
+    }
+    if (!changed) return;
+    infer_types(graph);
+  }
+}
+
+}  // namespace dnn
