@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "formats/spell_out.h"
+#include "formats/decompose.h"
 #include "ops/op.h"
 
 namespace dnn {
@@ -27,12 +27,12 @@ Operators onnx_operators() {
 }
 
 // Those that the format has none like are written as others.
-Operators with_spelt_out(Operators rows) {
+Operators with_decomposed(Operators rows) {
   std::set<std::string> written;
   for (const FormatOperator& row : rows) {
     if (row.ours) written.insert(row.name);
   }
-  for (const std::string& name : spelt_out_operators()) {
+  for (const std::string& name : decomposed_operators()) {
     if (written.count(name) == 0) rows.push_back({name, true, false, true});
   }
   return rows;
@@ -44,7 +44,7 @@ Operators tflite_operators() {
 #include "formats/tflite/ops.def"
 #define DNN_TFLITE_EXPORT(domain, op, ...) rows.push_back({#op, true, false, true});
 #include "formats/tflite/exports.def"
-  return with_spelt_out(std::move(rows));
+  return with_decomposed(std::move(rows));
 }
 
 Operators keras_operators() {
@@ -61,7 +61,7 @@ Operators tensorflow_operators() {
 #include "formats/tensorflow/ops.def"
 #define DNN_TENSORFLOW_EXPORT(domain, op, ...) rows.push_back({#op, true, false, true});
 #include "formats/tensorflow/exports.def"
-  return with_spelt_out(std::move(rows));
+  return with_decomposed(std::move(rows));
 }
 
 Operators torch_operators() {

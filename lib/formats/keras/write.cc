@@ -1,10 +1,10 @@
 // Writing Keras: the graph with channels last, node by node, as layers; see keras.h.
 #include <algorithm>
 
+#include "formats/decompose.h"
 #include "formats/keras/batch_copies.h"
 #include "formats/keras/export.h"
 #include "formats/keras/keras.h"
-#include "formats/spell_out.h"
 #include "layout/channels_last.h"
 #include "ops/op.h"
 
@@ -100,7 +100,7 @@ namespace {
 Graph prepared(const Graph& source) {
   Graph graph = source;
   infer_types(graph);
-  spell_out(graph, [](const Node& node) {
+  decompose(graph, [](const Node& node) {
     return (node.op == "Elu" || has_usual_numbers(node)) &&
            std::any_of(export_rows().begin(), export_rows().end(),
                        [&](const ExportRow& row) { return node.op == row.op; });

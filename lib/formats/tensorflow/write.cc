@@ -1,7 +1,7 @@
 // Writing GraphDef and SavedModel: the graph with channels last, operator by operator; see tensorflow.h.
 #include <algorithm>
 
-#include "formats/spell_out.h"
+#include "formats/decompose.h"
 #include "formats/tensorflow/exports.h"
 #include "formats/tensorflow/tensor_proto.h"
 #include "formats/tensorflow/tensorflow.h"
@@ -39,7 +39,7 @@ void write_inputs(const Graph& graph, File& file) {
 Graph prepared(const Graph& source) {
   Graph graph = source;
   infer_types(graph);
-  spell_out(graph, [](const Node& node) {
+  decompose(graph, [](const Node& node) {
     const bool known = std::any_of(export_rows().begin(), export_rows().end(),
                                    [&](const ExportRow& row) { return node.op == row.op; });
     return known && has_usual_numbers(node) && node.attribute_int("select_last_index", 0) == 0 &&

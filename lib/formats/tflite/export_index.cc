@@ -5,7 +5,7 @@ namespace dnn::tflite {
 namespace {
 
 // Counted from the front, as TFLite's are; by extents of the axes that they run along, from `first` on.
-int32_t indices(Export& e, size_t i, size_t first, bool tuples) {
+int32_t index_tensor(Export& e, size_t i, size_t first, bool tuples) {
   const dnn::Tensor* known = e.constant(i);
   if (known == nullptr) return e.input(i);
   std::vector<int64_t> values = to_int64s(*known);
@@ -24,12 +24,12 @@ int32_t indices(Export& e, size_t i, size_t first, bool tuples) {
 void write_gather(Export& e) {
   const auto axis = static_cast<int>(e.node().attribute_int("axis", 0));
   const auto at = static_cast<size_t>(axis < 0 ? axis + static_cast<int>(e.shape(0).size()) : axis);
-  e.op(36, {e.input(0), indices(e, 1, at, false)}, {e.output()}, {23, CreateGatherOptions(e.builder(), axis)});
+  e.op(36, {e.input(0), index_tensor(e, 1, at, false)}, {e.output()}, {23, CreateGatherOptions(e.builder(), axis)});
 }
 
 void write_gather_nd(Export& e) {
   if (e.node().attribute_int("batch_dims", 0) != 0) e.refuse("tuples for each of a batch");
-  e.op(107, {e.input(0), indices(e, 1, 0, true)}, {e.output()}, {83, CreateAnyTable(e.builder())});
+  e.op(107, {e.input(0), index_tensor(e, 1, 0, true)}, {e.output()}, {83, CreateAnyTable(e.builder())});
 }
 
 void write_top_k(Export& e) {

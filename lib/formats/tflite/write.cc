@@ -1,7 +1,7 @@
 // Writing TFLite: the graph with channels last, operator by operator; see tflite.h.
 #include <algorithm>
 
-#include "formats/spell_out.h"
+#include "formats/decompose.h"
 #include "formats/tflite/exports.h"
 #include "formats/tflite/metadata.h"
 #include "formats/tflite/tflite.h"
@@ -33,7 +33,7 @@ bool has_counterpart(const Node& node) {
 Graph prepared(const Graph& source) {
   Graph graph = source;
   infer_types(graph);
-  spell_out(graph, has_counterpart);
+  decompose(graph, has_counterpart);
   make_signed(graph);
   to_channels_last(graph);
   move_quantized(graph);

@@ -1,5 +1,5 @@
-// Operators in simpler ones; see spell_out.h. Definitions: ONNX's operator reference, section "Function Body" where there is one.
-#include "formats/spell_out.h"
+// Operators in simpler ones; see decompose.h. Definitions: ONNX's operator reference, section "Function Body" where there is one.
+#include "formats/decompose.h"
 
 #include <algorithm>
 #include <numeric>
@@ -13,9 +13,9 @@ namespace dnn {
 namespace {
 
 // A node in others, under construction.
-class Spelling {
+class Decomposition {
  public:
-  Spelling(const Graph& graph, Patch& patch, const Node& node)
+  Decomposition(const Graph& graph, Patch& patch, const Node& node)
       : graph_(graph), node_(node), sink_(graph, patch), build_(sink_, node.name) {}
 
   const Node& node() const { return node_; }
@@ -58,20 +58,20 @@ class Spelling {
 };
 
 // The inputs behind the first one, which are those of a reduction's axes, and its attributes.
-std::vector<ValueId> behind(const Spelling& s, ValueId first) {
+std::vector<ValueId> behind(const Decomposition& s, ValueId first) {
   std::vector<ValueId> inputs = s.node().inputs;
   inputs[0] = first;
   return inputs;
 }
 
-bool celu(Spelling& s) {  // alpha * Elu(x / alpha)
+bool celu(Decomposition& s) {  // alpha * Elu(x / alpha)
   const double alpha = static_cast<double>(float_attribute(s.node(), "alpha"));
   s.end("Mul", {s.emit("Elu", {s.emit("Div", {s.x(), s.number(alpha)})}), s.number(alpha)});
   return true;
 }
 
 // max(x, 0) + alpha * Elu(min(x, 0)), all times gamma
-bool elu(Spelling& s) {
+bool elu(Decomposition& s) {
   const double alpha = static_cast<double>(float_attribute(s.node(), "alpha"));
   if (alpha == 1 && s.node().op == "Elu") return false;
   const ValueId below = s.emit("Elu", {s.emit("Min", {s.x(), s.number(0)})}, {{"alpha", 1.0F}});
@@ -84,65 +84,65 @@ bool elu(Spelling& s) {
   return true;
 }
 
-bool softsign(Spelling& s) {
+bool softsign(Decomposition& s) {
   s.end("Div", {s.x(), s.emit("Add", {s.emit("Abs", {s.x()}), s.number(1)})});
   return true;
 }
 
-bool thresholded(Spelling& s) {
+bool thresholded(Decomposition& s) {
   const ValueId above = s.emit("Greater", {s.x(), s.number(static_cast<double>(float_attribute(s.node(), "alpha")))});
   s.end("Where", {above, s.x(), s.number(0)});
   return true;
 }
 
-bool reciprocal(Spelling& s) {
+bool reciprocal(Decomposition& s) {
   s.end("Div", {s.number(1), s.x()});
   return true;
 }
 
-bool sinh_or_cosh(Spelling& s) {  // (e^x -+ e^-x) / 2
+bool sinh_or_cosh(Decomposition& s) {  // (e^x -+ e^-x) / 2
   const ValueId up = s.emit("Exp", {s.x()}), down = s.emit("Exp", {s.emit("Neg", {s.x()})});
   s.end("Mul", {s.emit(s.node().op == "Sinh" ? "Sub" : "Add", {up, down}), s.number(0.5)});
   return true;
 }
 
-bool tangent(Spelling& s) {
+bool tangent(Decomposition& s) {
   s.end("Div", {s.emit("Sin", {s.x()}), s.emit("Cos", {s.x()})});
   return true;
 }
 
-bool acosh(Spelling& s) {  // log(x + sqrt((x - 1) * (x + 1))), whose factor x - 1 no rounding touches near 1
+bool acosh(Decomposition& s) {  // log(x + sqrt((x - 1) * (x + 1))), whose factor x - 1 no rounding touches near 1
   const ValueId squared = s.emit("Mul", {s.emit("Sub", {s.x(), s.number(1)}), s.emit("Add", {s.x(), s.number(1)})});
   s.end("Log", {s.emit("Add", {s.x(), s.emit("Sqrt", {squared})})});
   return true;
 }
 
-bool asinh(Spelling& s) {  // sign(x) * log(|x| + sqrt(x * x + 1))
+bool asinh(Decomposition& s) {  // sign(x) * log(|x| + sqrt(x * x + 1))
   const ValueId root = s.emit("Sqrt", {s.emit("Add", {s.emit("Mul", {s.x(), s.x()}), s.number(1)})});
   const ValueId grown = s.emit("Log", {s.emit("Add", {s.emit("Abs", {s.x()}), root})});
   s.end("Mul", {s.emit("Sign", {s.x()}), grown});
   return true;
 }
 
-bool atanh(Spelling& s) {  // log((1 + x) / (1 - x)) / 2
+bool atanh(Decomposition& s) {  // log((1 + x) / (1 - x)) / 2
   const ValueId ratio = s.emit("Div", {s.emit("Add", {s.number(1), s.x()}), s.emit("Sub", {s.number(1), s.x()})});
   s.end("Mul", {s.emit("Log", {ratio}), s.number(0.5)});
   return true;
 }
 
-bool mean(Spelling& s) {
+bool mean(Decomposition& s) {
   const double n = static_cast<double>(s.node().inputs.size());
   s.end("Mul", {n > 1 ? s.emit("Sum", s.node().inputs) : s.x(), s.number(1 / n)});
   return true;
 }
 
-bool of_one(Spelling& s) {  // Sum, Max, Min
+bool of_one(Decomposition& s) {  // Sum, Max, Min
   if (s.node().inputs.size() != 1) return false;
   s.end("Identity", {s.x()});
   return true;
 }
 
-bool reduction(Spelling& s) {
+bool reduction(Decomposition& s) {
   const std::string& op = s.node().op;
   if (op == "ReduceL1") {
     s.end("ReduceSum", behind(s, s.emit("Abs", {s.x()})), s.node().attributes);
@@ -158,7 +158,7 @@ bool reduction(Spelling& s) {
 }
 
 // The largest, plus log(sum(exp(x - largest)))
-bool log_sum_exp(Spelling& s) {
+bool log_sum_exp(Decomposition& s) {
   Attributes kept = s.node().attributes;
   kept["keepdims"] = int64_t{1};
   const ValueId largest = s.emit("ReduceMax", s.node().inputs, kept);
@@ -169,7 +169,7 @@ bool log_sum_exp(Spelling& s) {
   return true;
 }
 
-bool log_softmax(Spelling& s) {
+bool log_softmax(Decomposition& s) {
   const ValueId axis = s.list({int_attribute(s.node(), "axis")});
   const ValueId less = s.emit("Sub", {s.x(), s.emit("ReduceMax", {s.x(), axis})});
   s.end("Sub", {less, s.emit("Log", {s.emit("ReduceSum", {s.emit("Exp", {less}), axis})})});
@@ -177,7 +177,7 @@ bool log_softmax(Spelling& s) {
 }
 
 // An index that keeps its axis; the last of equal ones, which is the first from behind.
-bool extreme_index(Spelling& s) {
+bool extreme_index(Decomposition& s) {
   const int64_t axis = int_attribute(s.node(), "axis");
   const bool keeps = int_attribute(s.node(), "keepdims") != 0, last = int_attribute(s.node(), "select_last_index") != 0;
   if (!s.has_rank() || (!keeps && !last)) return false;
@@ -198,7 +198,7 @@ bool extreme_index(Spelling& s) {
 }
 
 // The smallest are the largest of the others, negated.
-bool smallest(Spelling& s) {
+bool smallest(Decomposition& s) {
   if (int_attribute(s.node(), "largest") != 0 || !is_float(s.type().dtype)) return false;
   Attributes attributes = s.node().attributes;
   attributes["largest"] = int64_t{1};
@@ -210,7 +210,7 @@ bool smallest(Spelling& s) {
 }
 
 // (x - mean) / sqrt(variance + epsilon) * scale + bias; the mean is over what follows the channels, or each group of them.
-bool normalisation(Spelling& s) {
+bool normalisation(Decomposition& s) {
   if (!s.has_rank() || s.rank() < 3 || s.constant(1) == nullptr || s.constant(2) == nullptr) return false;
   const int64_t rank = s.rank(), channels = s.constant(1)->size();
   std::vector<int64_t> same = {0};  // of the batch, as it comes
@@ -239,7 +239,7 @@ bool normalisation(Spelling& s) {
 
 struct Definition {
   const char* op;
-  bool (*spell)(Spelling&);  // false, and nothing said: not in simpler ones
+  bool (*apply)(Decomposition&);  // false, and nothing said: not in simpler ones
 };
 
 constexpr Definition kDefinitions[] = {{"Acosh", acosh},
@@ -270,14 +270,14 @@ constexpr Definition kDefinitions[] = {{"Acosh", acosh},
                                        {"ThresholdedRelu", thresholded},
                                        {"TopK", smallest}};
 
-std::optional<Patch> spelt(const Graph& graph, NodeId id) {
+std::optional<Patch> decomposed(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
   for (const Definition& row : kDefinitions) {
     if (!node.domain.empty() || node.op != row.op || graph.value(node.outputs[0]).type.dtype == DType::Undefined)
       continue;
-    Patch patch(graph, cat(node.label(), " spelt out"));
-    Spelling spelling(graph, patch, node);
-    if (!row.spell(spelling)) return std::nullopt;
+    Patch patch(graph, cat(node.label(), " decomposed"));
+    Decomposition decomposition(graph, patch, node);
+    if (!row.apply(decomposition)) return std::nullopt;
     patch.remove_node(id);
     return patch;
   }
@@ -286,7 +286,7 @@ std::optional<Patch> spelt(const Graph& graph, NodeId id) {
 
 }  // namespace
 
-std::vector<std::string> spelt_out_operators() {
+std::vector<std::string> decomposed_operators() {
   std::vector<std::string> names;
   for (const Definition& row : kDefinitions) names.push_back(row.op);
   return names;
@@ -304,13 +304,13 @@ bool has_usual_numbers(const Node& node) {
   return true;
 }
 
-void spell_out(Graph& graph, const std::function<bool(const Node&)>& takes) {
+void decompose(Graph& graph, const std::function<bool(const Node&)>& takes) {
   constexpr int kRounds = 4;  // definitions of definitions
   for (int round = 0; round < kRounds; ++round) {
     bool changed = false;
     for (NodeId id : std::vector<NodeId>(graph.order())) {
       if (takes(graph.node(id))) continue;
-      if (const std::optional<Patch> patch = spelt(graph, id)) changed = patch->apply(graph) || changed;
+      if (const std::optional<Patch> patch = decomposed(graph, id)) changed = patch->apply(graph) || changed;
     }
     if (!changed) return;
     infer_types(graph);

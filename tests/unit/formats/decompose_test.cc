@@ -1,5 +1,5 @@
 // Operators in simpler ones: each definition computes what the operator does, and none is left where one is known.
-#include "formats/spell_out.h"
+#include "formats/decompose.h"
 
 #include <gtest/gtest.h>
 
@@ -68,7 +68,7 @@ Graph network_of(const Case& one, const std::string& batch) {
   return graph;
 }
 
-TEST(SpellOut, DefinitionsComputeWhatTheirOperatorsDo) {
+TEST(Decompose, DefinitionsComputeWhatTheirOperatorsDo) {
   for (const Case& one : kCases) {
     for (const char* batch : {"2", "N"}) {
       SCOPED_TRACE(cat(one.op, " ", one.attributes, " ", batch));
@@ -78,7 +78,7 @@ TEST(SpellOut, DefinitionsComputeWhatTheirOperatorsDo) {
         return node.op != one.op || node.name != "node" || (node.op == "Elu" && has_usual_numbers(node)) ||
                (node.op == "TopK" && node.attribute_int("largest", 1) != 0) || node.inputs.empty();
       };
-      spell_out(after, takes);
+      decompose(after, takes);
       ASSERT_NO_THROW(verify(after));
       const NodeId first = before.order()[0];
       EXPECT_FALSE(after.alive(first)) << "it is still there";
@@ -99,16 +99,16 @@ TEST(SpellOut, DefinitionsComputeWhatTheirOperatorsDo) {
   }
 }
 
-TEST(SpellOut, LeavesWhatTheFormatTakesAndWhatItDoesNotKnow) {
+TEST(Decompose, LeavesWhatTheFormatTakesAndWhatItDoesNotKnow) {
   for (const char* op : {"Softsign", "Hardmax"}) {
     Graph graph = network_of({op, ""}, "2");
     const std::string before = to_text(graph);
-    spell_out(graph, [&](const Node& node) { return node.op == "Softsign"; });
+    decompose(graph, [&](const Node& node) { return node.op == "Softsign"; });
     EXPECT_EQ(to_text(graph), before);
   }
 }
 
-TEST(SpellOut, DefaultNumbersAreUsual) {
+TEST(Decompose, DefaultNumbersAreUsual) {
   EXPECT_TRUE(has_usual_numbers(network_of({"Selu", ""}, "2").node(0)));
   EXPECT_TRUE(has_usual_numbers(network_of({"Elu", "{alpha = 1.0}"}, "2").node(0)));
   EXPECT_FALSE(has_usual_numbers(network_of({"Selu", "{gamma = 1.25}"}, "2").node(0)));
