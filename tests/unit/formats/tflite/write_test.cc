@@ -86,6 +86,7 @@ const std::vector<Case>& cases() {
       {"Clip", "  const low: float32[] = {0}\n  const high: float32[] = {6}\n  y = Clip(x, low, high)"},
       {"Concat", "  a = Neg(x)\n  y = Concat(x, a) {axis = 1}"},
       {"Cos", "  y = Cos(x)"},
+      {"CumSum", "  const a: int64[] = {-2}\n  y = CumSum(x, a) {exclusive = 1, reverse = 1}"},
       {"DequantizeLinear",
        "  const s: float32[] = {0.25}\n  const z: uint8[] = {3}\n  q = QuantizeLinear(x, s, z)\n  d = "
        "DequantizeLinear(q, s, z)\n  y = Exp(d)"},
@@ -97,6 +98,7 @@ const std::vector<Case>& cases() {
       {"Flatten", "  y = Flatten(x) {axis = 2}"},
       {"Floor", "  y = Floor(x)"},
       {"Gather", "  const at: int64[3] = {3, 0, -1}\n  y = Gather(x, at) {axis = 1}"},
+      {"GatherND", "  const at: int64[3,2] = {0, 1, -1, -2, 0, 3}\n  y = GatherND(x, at)"},
       {"Gelu", "  y = Gelu(x)"},
       {"Gelu", "  y = Gelu(x) {approximate = \"tanh\"}"},
       {"Gemm",
@@ -142,6 +144,7 @@ const std::vector<Case>& cases() {
       {"ReduceSum", "  y = ReduceSum(x)"},
       {"Relu", "  y = Relu(x)"},
       {"Reshape", "  const s: int64[3] = {0, -1, 14}\n  y = Reshape(x, s)"},
+      {"ReverseSequence", "  const n: int64[1] = {3}\n  y = ReverseSequence(x, n) {batch_axis = 0, time_axis = 1}"},
       {"Round", "  y = Round(x)"},
       {"Shape", "  y = Shape(x)"},
       {"Sigmoid", "  y = Sigmoid(x)"},
@@ -159,6 +162,8 @@ const std::vector<Case>& cases() {
       {"Sub", "  y = Sub(one, x)"},
       {"Sum", "  a = Neg(x)\n  y = Sum(x, a, one)"},
       {"Tanh", "  y = Tanh(x)"},
+      {"TopK", "  const k: int64[1] = {3}\n  y, z = TopK(x, k)\n  output z"},
+      {"TopK", "  const k: int64[1] = {2}\n  y, z = TopK(x, k) {largest = 0}\n  output z"},
       {"Transpose", "  y = Transpose(x)"},
       {"Unsqueeze", "  const a: int64[2] = {1, -1}\n  y = Unsqueeze(x, a)"},
       {"Where", "  c = Greater(x, one)\n  y = Where(c, x, one)"}};
