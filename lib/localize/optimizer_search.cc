@@ -28,9 +28,6 @@ class OptimizerSearch {
     report_.error = all.error;
     report_.differs_most = all.sample;
     report_.differs = all.departs();
-    if (!all.error.empty()) {  // no pass is to blame where the model is not even read
-      if (const State none = state({}); !none.error.empty()) fail_unsupported("with none of its passes, ", none.error);
-    }
     while (all.departs() && report_.findings.size() < options_.max_findings && !over()) {
       const size_t guilty = first_departing(passes);
       if (guilty == passes.size()) break;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <set>
+#include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -32,6 +34,17 @@ Images::Images(const std::string& data, const std::optional<LabelSet>& classes) 
   if (names.size() < 2)
     fail_usage(data, ": a folder for each of two or more classes is wanted, there ", names.size() == 1 ? "is " : "are ",
                names.size());
+  if (classes) {  // the same ones, in their order
+    const std::vector<std::string> given = std::exchange(names, {});
+    for (int64_t i = 0; i < classes->size(); ++i) names.push_back(classes->label(i));
+    std::vector<int64_t> place;
+    for (const std::string& name : given) place.push_back(classes->index_of_name(name));
+    const std::set<int64_t> known(place.begin(), place.end());
+    if (known.count(-1) != 0 || known.size() != given.size() || given.size() != names.size())
+      fail_usage(data, ": its classes are ", dnn::join(given, ", "), "; those of the training images are ",
+                 dnn::join(names, ", "));
+    for (auto& [label, image] : found) label = place[static_cast<size_t>(label)];
+  }
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   for (auto& [label, place] : found) {
     labels_.push_back(label);
@@ -42,12 +55,6 @@ Images::Images(const std::string& data, const std::optional<LabelSet>& classes) 
       fail_usage(data, ": class ", names[c], " has no images");
   }
   classes_ = LabelSet::parse(dnn::join(names, "\n"), "folders");
-  if (!classes) return;
-  std::vector<std::string> wanted;
-  for (int64_t i = 0; i < classes->size(); ++i) wanted.push_back(classes->label(i));
-  if (wanted != names)
-    fail_usage(data, ": its classes are ", dnn::join(names, ", "), "; those of the training images are ",
-               dnn::join(wanted, ", "));
 }
 
 Image Images::read(int64_t i, const DecodeOptions& options) const {

@@ -17,7 +17,8 @@ namespace dnn::train {
 // The images of a data set (list_data_set()) or a pack of one, class by class; those of no class are left out.
 class Images {
  public:
-  // Throws Usage for fewer than two classes, a class without images, or where `classes` is given and the data's are others.
+  // Throws Usage for fewer than two classes, a class without images, or where `classes` is given and the data's are others
+  // (in whatever order: theirs holds).
   Images(const std::string& data, const std::optional<LabelSet>& classes);
 
   const LabelSet& classes() const { return classes_; }

@@ -144,6 +144,16 @@ void copy_state(const std::vector<Tensor>& from, std::vector<Tensor>* to) {
   }
 }
 
+// A product of any two of the numbers still is one. What is beyond has diverged.
+bool within_bounds(const std::vector<Tensor>& state) {
+  constexpr double kMost = 1e19;  // below the root of float32's largest number
+  return std::all_of(state.begin(), state.end(), [](const Tensor& tensor) {
+    if (!is_float(tensor.dtype())) return true;
+    const std::vector<double> numbers = to_doubles(tensor);
+    return std::all_of(numbers.begin(), numbers.end(), [](double x) { return std::abs(x) < kMost; });
+  });
+}
+
 bool validate(Trainer& trainer, const Batches& validation, const FitOptions& options, EpochReport* report) {
   const std::vector<Samples> cuts = own_parts(cut_batches(validation, options.batch), trainer.ranks());
   Loader loader(validation, cuts, 0);
@@ -170,6 +180,8 @@ FitEnd fit(Trainer& trainer, const Batches& training, const Batches* validation,
     progress->state.clear();
     if (!train_epoch(trainer, training, options, hooks, &report)) return FitEnd::NotFinite;
     if (validation != nullptr && !validate(trainer, *validation, options, &report)) return FitEnd::NotFinite;
+    if (validation == nullptr && report.epoch == options.epochs && !within_bounds(trainer.state()))
+      return FitEnd::NotFinite;
     progress->epoch = report.epoch;
     progress->steps = trainer.steps();
     progress->state = trainer.state();

@@ -59,6 +59,7 @@ Graph take_head_off(const Graph& model) {
   infer_types(graph);
   const Uses uses(graph);
   ValueId v = graph.outputs.at(0);
+  bool dense = false;  // its features lie along the last axis, not the second
   for (;;) {
     const NodeId id = uses.producer[v];
     if (id < 0) fail_unsupported("no layer with weights to replace");
@@ -66,6 +67,7 @@ Graph take_head_off(const Graph& model) {
     const bool layer = has_trait(node, Trait::Weighted) && graph.constant(node.input(1)) != nullptr;
     if (layer) {
       v = node.inputs[0];
+      dense = node.op == "MatMul" || node.op == "Gemm";
       break;
     }
     if (!ends_networks(graph, node))
@@ -77,6 +79,15 @@ Graph take_head_off(const Graph& model) {
   const Type type = net.type(v);
   if (!type.shape || type.shape->size() < 2) fail_unsupported("the last layer reads ", type.text(), ", not features");
   net.set_name("features");
+  const auto rank = static_cast<int64_t>(type.shape->size());
+  if (dense && rank > 2) {
+    std::vector<int64_t> positions;
+    for (int64_t axis = 1; axis + 1 < rank; ++axis) positions.push_back(axis);
+    v = net.emit("ReduceMean", {v, net.list(positions)}, {{"keepdims", int64_t{0}}});
+    net.set_name("");
+    net.output(v, "features");
+    return net.finish();
+  }
   bool positions = false;
   for (size_t i = 2; i < type.shape->size(); ++i) positions = positions || !((*type.shape)[i] == Dim(1));
   if (positions) v = net.emit("GlobalAveragePool", {v});
@@ -153,6 +164,18 @@ class Drawing {
         fill(node.input(i), [value = value](uint64_t) { return value; });
       return;
     }
+    static const std::set<std::string> kNorms = {"GroupNormalization", "InstanceNormalization", "LayerNormalization",
+                                                 "RMSNormalization"};
+    if (node.domain.empty() && kNorms.count(node.op) != 0) {
+      fill(node.input(1), [](uint64_t) { return 1.0F; });
+      fill(node.input(2), [](uint64_t) { return 0.0F; });
+      return;
+    }
+    if (node.domain.empty() && node.op == "PRelu") {
+      constexpr float kSlope = 0.25F;  // as PyTorch and its paper begin
+      fill(node.input(1), [](uint64_t) { return kSlope; });
+      return;
+    }
     if (node.domain.empty() && node.op == "Add") {
       for (size_t i : {size_t{0}, size_t{1}}) {
         if (const auto layer = layers_.find(node.input(1 - i)); layer != layers_.end())
@@ -162,7 +185,7 @@ class Drawing {
     }
     if (!has_trait(node, Trait::Weighted)) return;
     const Tensor* old = graph_.constant(node.input(1));
-    if (old == nullptr || old->dtype() != DType::Float32 || old->rank() < 2) return;
+    if (old == nullptr || !is_float(old->dtype()) || old->rank() < 2) return;
     const Shape shape = old->shape();
     const int64_t transposed = node.op == "Gemm" ? int_attribute(node, "transB") : 0;
     const int64_t fan_in =
@@ -203,10 +226,10 @@ class Drawing {
   template <class Value>
   void fill(ValueId v, const Value& value) {
     const Tensor* constant = graph_.constant(v);
-    if (constant == nullptr || constant->dtype() != DType::Float32 || !drawn_.insert(v).second) return;
+    if (constant == nullptr || !is_float(constant->dtype()) || !drawn_.insert(v).second) return;
     Tensor tensor(DType::Float32, constant->shape());
     for (int64_t i = 0; i < tensor.size(); ++i) tensor.mutable_data<float>()[i] = value(static_cast<uint64_t>(i));
-    graph_.value(v).constant = std::move(tensor);
+    graph_.value(v).constant = convert(tensor, constant->dtype());
   }
 
   Graph& graph_;

@@ -17,7 +17,7 @@ struct HiddenLayer {
 std::vector<HiddenLayer> parse_head(const std::string& text);
 
 // The network up to what its last layer with weights reads, as features [N, width]: averaged over the positions where they
-// have some. Throws Unsupported where the network does not end in a layer with weights.
+// have some: those of a convolution are the axes behind the second, those of a product the axes before the last. Throws Unsupported where the network does not end in a layer with weights.
 Graph take_head_off(const Graph& model);
 
 // Dense layers with Relu (and Dropout) between them, from features [batch, width] to logits of `classes`: weights uniform after Glorot and
@@ -32,7 +32,7 @@ enum class Init {
   He,     // normal after He et al. (2015) for convolutions, uniform after Glorot for the others; biases 0
 };
 
-// Draws the weights of all layers anew, by counters from the seed; norms become 1 and 0 with statistics 0 and 1.
+// Draws the weights of all layers anew, by counters from the seed; norms become 1 and 0 with statistics 0 and 1, a PRelu 0.25.
 void draw_weights(Graph& graph, Init init, uint64_t seed);
 
 }  // namespace dnn::train

@@ -9,12 +9,14 @@
 #include "base/counted.h"
 #include "base/file.h"
 #include "base/json_text.h"
+#include "base/sha256.h"
 #include "convert/certificate.h"
 #include "convert/convert.h"
 #include "convert/probes.h"
 #include "convert/source.h"
 #include "infer/setup.h"
 #include "ops/op.h"
+#include "quant/state.h"
 #include "train/batches.h"
 #include "train/checkpoint.h"
 #include "train/head.h"
@@ -87,11 +89,21 @@ void write_io_spec(const std::string& model, const Preprocess& p, const std::vec
 }
 
 // One line with what a run that goes on must have in common with the one that stopped. `ranges`: of a supernet, as text.
-std::string settings_of(const TrainRequest& request, const Schedule& schedule, int64_t images, int64_t classes,
-                        const std::string& ranges) {
+struct RunFacts {
+  int64_t images = 0, classes = 0;
+  std::string names;       // of the classes
+  std::string network;     // its fingerprint
+  std::string preprocess;  // as JSON
+  std::string ranges;      // of a supernet
+};
+
+std::string settings_of(const TrainRequest& request, const Schedule& schedule, const RunFacts& facts) {
   nlohmann::ordered_json json = {{"model", fs::path(request.model).filename().string()},
-                                 {"images", images},
-                                 {"classes", classes},
+                                 {"network", facts.network},
+                                 {"preprocess", facts.preprocess},
+                                 {"images", facts.images},
+                                 {"classes", facts.classes},
+                                 {"names", sha256_hex(as_bytes(facts.names))},
                                  {"batch", request.batch},
                                  {"rate", request.rate},
                                  {"optimizer", request.optimizer},
@@ -122,10 +134,71 @@ std::string settings_of(const TrainRequest& request, const Schedule& schedule, i
   add("winograd", request.winograd, plain.winograd);
   add("ranks", request.ranks == nullptr ? 1 : request.ranks->size(), 1);
   add("keep_statistics", request.keep_statistics, plain.keep_statistics);
-  add("supernet", ranges, std::string());
+  add("supernet", facts.ranges, std::string());
   if (!request.teacher.empty())
     json["teacher"] = {fs::path(request.teacher).filename().string(), request.temperature, request.teacher_weight};
   return json_text(json);
+}
+
+// Options that contradict one another, or have nothing to do.
+void check_options(const TrainRequest& request) {
+  if (const fs::path folder = fs::path(request.output).parent_path(); !folder.empty() && !is_folder(folder.string()))
+    throw Error(ErrorKind::Environment, cat(request.output, ": there is no folder ", folder.string()));
+  const TrainRequest plain{};
+  if (request.teacher.empty() &&
+      (request.temperature != plain.temperature || request.teacher_weight != plain.teacher_weight))
+    fail_usage("--temperature and --teacher-weight are for --teacher");
+  if (request.histograms && request.logdir.empty()) fail_usage("--histograms go to --logdir");
+  if (request.patience > 0 && request.validate.empty())
+    fail_usage("--patience: without --validate no epoch is better than another");
+  if (!(request.label_smoothing < 1)) fail_usage("--label-smoothing ", request.label_smoothing, ": give less than 1");
+  if (!(request.teacher_weight > 0 && request.teacher_weight <= 1))
+    fail_usage("--teacher-weight ", request.teacher_weight, ": give a number up to 1, above 0");
+  if (!(request.temperature > 0)) fail_usage("--temperature ", request.temperature, ": give a number above 0");
+}
+
+void check_input(const TrainRequest& request, DType dtype) {
+  const std::string what = cat(request.model, ": its input is ", dtype_name(dtype));
+  if (!is_float(dtype) && !request.augment.empty())
+    fail_unsupported(what, "; --augment changes images of real numbers");
+  if (dtype == DType::Float64 && request.replace_head) fail_unsupported(what, "; --replace-head wants float32");
+  if (is_float(dtype) && dtype != DType::Float32 && !(dtype == DType::Float64 && request.precision == "float64"))
+    fail_unsupported(what, dtype == DType::Float64 ? "; --precision float64 trains it"
+                                                   : "; dnn-convert --dtype float32 gives one of float32");
+}
+
+// The order of the classes that the network was trained with, where it says one and all of the data's are in it.
+std::optional<LabelSet> own_classes(const TrainRequest& request, const Graph& model) {
+  if (request.replace_head) return std::nullopt;
+  const Images given(request.data, std::nullopt);
+  for (const auto& [key, text] : model.metadata) {
+    if (key != "labels") continue;
+    const LabelSet own = LabelSet::parse(text, "model");
+    bool known = own.size() == given.classes().size();
+    for (int64_t i = 0; known && i < given.classes().size(); ++i)
+      known = own.index_of_name(given.classes().label(i)) >= 0;
+    if (known) return own;
+    if (request.warn) request.warn("the network's labels are not the data's classes, which take their places in order");
+  }
+  return std::nullopt;
+}
+
+// Scores of each class by itself are not what is learnt here.
+void check_output(const TrainRequest& request, const Graph& model) {
+  const NodeId maker = Uses(model).producer[find_logits(model)];
+  if (!request.replace_head && maker >= 0 && model.node(maker).op == "Sigmoid")
+    fail_unsupported("the network ends in ", model.node(maker).label(),
+                     ", which scores each class by itself; one class of several is learnt: --replace-head linear");
+}
+
+void say_what_stays(const TrainRequest& request, const Graph& model, const Frozen& frozen) {
+  int64_t numbers = 0;
+  const std::vector<ValueId> left = untrained_numbers(model, find_parameters(model, frozen), frozen);
+  for (ValueId v : left) numbers += model.constant(v)->size();
+  if (left.empty() || !request.warn) return;
+  request.warn(cat(numbers, " numbers of ", counted(static_cast<int64_t>(left.size()), "constant"),
+                   " stay as they are, as ", quoted(model.value(left[0]).name),
+                   ": no weights of a layer, its bias or a norm's"));
 }
 
 std::vector<std::string> names_of(const LabelSet& classes) {
@@ -192,13 +265,7 @@ class Run {
     if (request_.ranks != nullptr && request_.batch < request_.ranks->size())
       fail_usage("--batch-size ", request_.batch, ": ", request_.ranks->size(),
                  " ranks share out each batch, so give at least as many");
-    if (request_.patience > 0 && request_.validate.empty())
-      fail_usage("--patience: without --validate no epoch is better than another");
-    if (!(request_.label_smoothing < 1))
-      fail_usage("--label-smoothing ", request_.label_smoothing, ": give less than 1");
-    if (!(request_.teacher_weight > 0 && request_.teacher_weight <= 1))
-      fail_usage("--teacher-weight ", request_.teacher_weight, ": give a number up to 1, above 0");
-    if (!(request_.temperature > 0)) fail_usage("--temperature ", request_.temperature, ": give a number above 0");
+    check_options(request_);
     if (!request_.validate.empty() && !is_folder(request_.validate) && !is_pack(request_.validate)) {
       if (!parse_double(request_.validate, &share_) || !(share_ > 0 && share_ < 1))
         fail_usage("--validate ", quoted(request_.validate),
@@ -244,14 +311,18 @@ class Run {
       note(integers_->summary());
     }
     if (request_.init) draw_weights(model_, *request_.init == "he" ? Init::He : Init::Torch, request_.seed);
+    network_ = quant::fingerprint(model_);
+    check_input(request_, model_.value(model_.inputs[0]).type.dtype);
     input_ = input_of(model_, request_.preprocess, request_.spelled_out, request_.apply_orientation);
   }
 
   void open_images() {
-    images_ = std::make_unique<Images>(request_.data, std::nullopt);
+    images_ = std::make_unique<Images>(request_.data, own_classes(request_, model_));
     Split parts;
     if (share_ > 0) {
       parts = split(images_->labels(), images_->classes().size(), share_, request_.seed);
+      if (parts.validation.empty())
+        fail_usage("--validate ", request_.validate, ": no class has two images, so that none is held back");
     } else {
       parts.train.resize(images_->labels().size());
       std::iota(parts.train.begin(), parts.train.end(), int64_t{0});
@@ -272,6 +343,7 @@ class Run {
   }
 
   void build() {
+    check_output(request_, model_);
     const Frozen frozen = frozen_layers(model_, request_.freeze);
     Graph trained = model_;
     softmax_ = !request_.logits && find_logits(model_) != model_.outputs[0];
@@ -307,6 +379,7 @@ class Run {
     if (supernet_)
       note(cat("a supernet of ", counted(supernet_->stages.stages.size(), "stage"), "; ",
                counted(ranges_.networks, "network"), " in each step"));
+    if (!cached_) say_what_stays(request_, model_, frozen);
     note(cat(trainer_->trained_numbers(), " numbers to train", cached_ ? ", on features that are computed once" : ""));
   }
 
@@ -397,8 +470,13 @@ class Run {
   }
 
   std::string settings() const {
-    return settings_of(request_, schedule_, images_to_train_, images_->classes().size(),
-                       supernet_ ? branch::ranges_text(ranges_) : "");
+    return settings_of(request_, schedule_,
+                       {.images = images_to_train_,
+                        .classes = images_->classes().size(),
+                        .names = dnn::join(names_of(images_->classes()), "\n"),
+                        .network = network_,
+                        .preprocess = to_json(input_.preprocess),
+                        .ranges = supernet_ ? branch::ranges_text(ranges_) : ""});
   }
 
   void resume(Progress* progress) {
@@ -439,6 +517,7 @@ class Run {
   std::vector<HiddenLayer> hidden_;
   double share_ = 0;
   Graph model_, backbone_;
+  std::string network_;  // fingerprint of model_
   NetworkInput input_;
   std::unique_ptr<Images> images_, held_;
   int64_t images_to_train_ = 0;

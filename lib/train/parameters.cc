@@ -1,6 +1,8 @@
 // Parameters of a network; see parameters.h.
 #include "train/parameters.h"
 
+#include <set>
+
 #include "base/error.h"
 #include "base/text.h"
 #include "ops/op.h"
@@ -13,6 +15,10 @@ class Search {
   Search(const Graph& graph, const Frozen& frozen) : graph_(graph), uses_(graph), frozen_(frozen) {}
 
   Trained run() {
+    for (NodeId id : graph_.order()) {  // what a frozen layer shares with others stays as well
+      const Node& node = graph_.node(id);
+      if (frozen_.count(graph_.value(node.outputs[0]).name) != 0) seen_.insert(node.inputs.begin(), node.inputs.end());
+    }
     for (NodeId id : graph_.order()) {
       const Node& node = graph_.node(id);
       if (frozen_.count(graph_.value(node.outputs[0]).name) == 0) visit(id, node);
@@ -99,8 +105,37 @@ Frozen frozen_layers(const Graph& graph, const std::vector<std::string>& pattern
 }
 
 double dropout_ratio(const Graph& graph, const Node& dropout) {
+  constexpr double kLeftOut = 0.5;  // what ONNX says of a Dropout without a ratio
+  if (dropout.input(1) == kNoValue) return kLeftOut;
   const Tensor* ratio = graph.constant(dropout.input(1));
   return ratio != nullptr && is_float(ratio->dtype()) && ratio->size() == 1 ? to_doubles(*ratio)[0] : 0;
+}
+
+std::vector<ValueId> untrained_numbers(const Graph& graph, const Trained& trained, const Frozen& frozen) {
+  // Those that compute with numbers of the network, and those that bring them to such.
+  static const std::set<std::string> kReaders = {"Add",           "Cast",
+                                                 "Concat",        "Conv",
+                                                 "ConvTranspose", "Div",
+                                                 "Expand",        "Gather",
+                                                 "Gemm",          "GroupNormalization",
+                                                 "Identity",      "InstanceNormalization",
+                                                 "MatMul",        "Mul",
+                                                 "Pow",           "Reshape",
+                                                 "Sub",           "Transpose"};
+  std::set<ValueId> known;
+  for (const Parameter& parameter : trained.parameters) known.insert(parameter.value);
+  std::vector<ValueId> left;
+  for (NodeId id : graph.order()) {
+    const Node& node = graph.node(id);
+    if (!node.domain.empty() || kReaders.count(node.op) == 0 || frozen.count(graph.value(node.outputs[0]).name) != 0)
+      continue;
+    for (ValueId v : node.inputs) {
+      const Tensor* constant = graph.constant(v);
+      if (constant != nullptr && is_float(constant->dtype()) && constant->size() > 1 && known.insert(v).second)
+        left.push_back(v);
+    }
+  }
+  return left;
 }
 
 Trained find_parameters(const Graph& graph, const Frozen& frozen) { return Search(graph, frozen).run(); }

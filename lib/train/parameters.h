@@ -29,6 +29,10 @@ Frozen matching_layers(const Graph& graph, const std::string& option, const std:
 // Those of several patterns.
 Frozen frozen_layers(const Graph& graph, const std::vector<std::string>& patterns);
 
+// Constants of real numbers, of more than one element, that layers read and that are not trained: those that are no weights of a layer,
+// its bias or a norm's. Without those of frozen layers.
+std::vector<ValueId> untrained_numbers(const Graph& graph, const Trained& trained, const Frozen& frozen);
+
 // Weights and biases of layers (Trait::Weighted), scales and shifts of BatchNormalizations, slopes of PRelus, and constants
 // added to what a layer makes; in the order of their first use. Those of frozen layers are left out.
 Trained find_parameters(const Graph& graph, const Frozen& frozen);

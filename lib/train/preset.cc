@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "image/dataset.h"
 
 namespace dnn::train {
 namespace {
@@ -51,9 +53,15 @@ std::string split_data_folder(const std::vector<std::string>& given, TrainReques
   std::error_code error;
   std::vector<std::string> names;
   for (const fs::directory_entry& entry : fs::directory_iterator(request->data, error)) {
-    if (entry.is_directory(error)) names.push_back(entry.path().filename().string());
+    if (entry.is_directory(error) && !is_hidden(entry.path())) names.push_back(entry.path().filename().string());
   }
   std::sort(names.begin(), names.end());
+  static const std::set<std::string> kParts = {"test", "train", "val", "valid", "validation"};
+  const auto parts =
+      std::count_if(names.begin(), names.end(), [](const std::string& name) { return kParts.count(name) != 0; });
+  if (parts > 2 && parts == static_cast<std::ptrdiff_t>(names.size()))
+    fail_usage("--data ", request->data, ": its folders are ", dnn::join(names),
+               ", not classes: give that of train, and --validate");
   if (names.size() != 2) return "";
   const std::string other = names[0] == "train" ? names[1] : names[0];
   const bool splits =

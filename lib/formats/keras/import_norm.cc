@@ -88,9 +88,11 @@ ValueId import_batch_normalization(Call& call) {
   const ValueId gamma = scale_or(call, call.flag("scale", true), &next, "gamma", n, 1);
   const ValueId beta = scale_or(call, call.flag("center", true), &next, "beta", n, 0);
   const ValueId mean = call.weight(next, "moving_mean"), variance = call.weight(next + 1, "moving_variance");
-  const auto epsilon = static_cast<float>(call.number("epsilon", 1e-3));
+  const auto epsilon = static_cast<float>(call.number("epsilon", 1e-3)),
+             momentum = static_cast<float>(call.number("momentum", 0.99));
   return with_channels(call, axis, [&](ValueId v) {
-    return call.emit("BatchNormalization", {v, gamma, beta, mean, variance}, {{"epsilon", epsilon}});
+    return call.emit("BatchNormalization", {v, gamma, beta, mean, variance},
+                     {{"epsilon", epsilon}, {"momentum", momentum}});
   });
 }
 

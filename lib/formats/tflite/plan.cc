@@ -30,6 +30,12 @@ std::optional<Scales> scales_of(const Graph& graph, const Node& node) {
   if (axis < 0 && shape) axis += static_cast<int64_t>(shape->size());
   if (result.scale.size() > 1) result.axis = static_cast<int>(axis);
   if (result.scale.empty()) return std::nullopt;
+  const auto all_same = [](const auto& all) {
+    return std::all_of(all.begin(), all.end(), [&](const auto& one) { return one == all[0]; });
+  };
+  // One for all channels of what is computed, said for each: the form in which dnn-quantize keeps layers in float32.
+  if (graph.constant(node.inputs[0]) == nullptr && all_same(result.scale) && all_same(result.zero_point))
+    result = {{result.scale[0]}, {result.zero_point[0]}, 0};
   return result;
 }
 

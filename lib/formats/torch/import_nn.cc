@@ -121,7 +121,8 @@ ValueId vector_or(Op& op, size_t i, int64_t n, float value, DType dtype) {
   return op.store(value == 0 ? "bias" : "scale", convert(Tensor::of<float>({n}, std::vector<float>(n, value)), dtype));
 }
 
-ValueId normalize_batch(Op& op, double eps) {
+// `momentum`: the share of the new statistics, which is what ONNX's leaves.
+ValueId normalize_batch(Op& op, double momentum, double eps) {
   const ValueId x = op.tensor(0);
   if (!op.has(3) || !op.has(4)) op.refuse("a batch norm without running statistics, as in training, is not read");
   const ValueId mean = op.tensor(3), variance = op.tensor(4);
@@ -131,9 +132,11 @@ ValueId normalize_batch(Op& op, double eps) {
   }
   const int64_t n = op.extent(mean, 0);
   const DType dtype = op.type(mean).dtype;
+  Attributes attributes = {{"epsilon", static_cast<float>(eps)}};
+  constexpr float kUsual = 0.9F;
+  if (const auto left = static_cast<float>(1 - momentum); left != kUsual) attributes["momentum"] = left;
   return op.emit("BatchNormalization",
-                 {x, vector_or(op, 1, n, 1, dtype), vector_or(op, 2, n, 0, dtype), mean, variance},
-                 {{"epsilon", static_cast<float>(eps)}});
+                 {x, vector_or(op, 1, n, 1, dtype), vector_or(op, 2, n, 0, dtype), mean, variance}, attributes);
 }
 
 ValueId normalize_layer(Op& op) {
@@ -309,12 +312,12 @@ Any with_statistics(Op& op, ValueId y) {
 
 Any batch_norm(Op& op) {
   if (op.flag(5)) op.refuse("a batch norm in training mode is not read; call eval() before the export");
-  return op.result(normalize_batch(op, op.real(7)));
+  return op.result(normalize_batch(op, op.real(6), op.real(7)));
 }
-Any native_batch_norm(Op& op) { return with_statistics(op, normalize_batch(op, op.real(6))); }
+Any native_batch_norm(Op& op) { return with_statistics(op, normalize_batch(op, op.real(5), op.real(6))); }
 Any native_batch_norm_training(Op& op) {
   if (op.flag(5)) op.refuse("a batch norm in training mode is not read; call eval() before the export");
-  return with_statistics(op, normalize_batch(op, op.real(7)));
+  return with_statistics(op, normalize_batch(op, op.real(6), op.real(7)));
 }
 
 Any layer_norm(Op& op) { return op.result(normalize_layer(op)); }

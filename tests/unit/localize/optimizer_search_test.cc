@@ -76,18 +76,6 @@ TEST(OptimizerSearch, NamesEachPassThatIsWrong) {
   EXPECT_TRUE(two.mended);
 }
 
-TEST(OptimizerSearch, BlamesNoPassForWhatTheOptimiserDoesNotRead) {
-  const Optimizer refuses = {"stand-in", kPasses,
-                             [](const std::vector<std::string>&) -> Graph { fail_unsupported("no such padding"); }};
-  try {
-    search_optimizer(optimized_net(), {{"zeros", {Tensor(DType::Float32, {1, 4})}}}, refuses, {});
-    ADD_FAILURE() << "nothing was refused";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.kind(), ErrorKind::Unsupported);
-    EXPECT_STREQ(e.what(), "with none of its passes, no such padding");
-  }
-}
-
 TEST(OptimizerSearch, SaysWhatDoesNotRun) {
   const OptimizerReport report = searched_passes({{"d", {"", ""}}});
   ASSERT_EQ(report.findings.size(), 1U);
