@@ -10,6 +10,7 @@
 #include "convert/certificate.h"
 #include "convert/convert.h"
 #include "quant/equalise.h"
+#include "quant/guard.h"
 #include "quant/io_types.h"
 #include "quant/report.h"
 #include "quant/state.h"
@@ -84,6 +85,7 @@ class Job {
     }
     if (!request_.output.empty()) {
       set_io_types(quantized, request_.input_type, request_.output_type);
+      if (format_for_path(request_.output) == find_format("onnx")) guard_float_layers(quantized);
       convert_model(std::move(quantized), request_.output, convert_);
     }
     return std::move(result_);
@@ -164,7 +166,7 @@ class Job {
     now.preprocess = before.preprocess;
     now.sources = before.sources;
     const auto same = std::find_if(now.sources.begin(), now.sources.end(),
-                                   [&](const State::Source& s) { return s.inputs == request_.calibrate; });
+                                   [&](const State::Source& s) { return s.is(request_.calibrate); });
     if (same == now.sources.end()) {
       now.sources.push_back({request_.calibrate, calibration.done});
     } else {
@@ -284,6 +286,9 @@ QuantizedModel quantize_model(const QuantizeRequest& request) {
                " has the form qdq");
   if ((request.input_type != DType::Float32 || request.output_type != DType::Float32) && !bytes)
     fail_usage("--inference-input-type and --inference-output-type: integers need --scheme int8 or uint8");
+  if (!integers && !request.options.keep_float.empty())
+    fail_usage("--keep-float: --scheme ", request.options.scheme.name,
+               " stores all weights alike; int8 leaves layers out");
   if (request.equalise && (!integers || !request.states.empty()))
     fail_usage("--equalise runs the inputs of --calibrate before their ranges are looked at: it goes with neither ",
                "--state nor 16 bits");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -134,8 +135,17 @@ Ranges joined(Ranges a, const Ranges& b) {
 
 }  // namespace
 
+bool State::Source::is(const std::vector<std::string>& others) const {
+  const auto whole = [](const std::string& path) {
+    std::error_code none;
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, none), none);
+  };
+  const auto same = [&](const std::string& a, const std::string& b) { return a == b || whole(a) == whole(b); };
+  return std::equal(inputs.begin(), inputs.end(), others.begin(), others.end(), same);
+}
+
 Ranges State::done(const std::vector<std::string>& inputs) const {
-  const auto source = std::find_if(sources.begin(), sources.end(), [&](const Source& s) { return s.inputs == inputs; });
+  const auto source = std::find_if(sources.begin(), sources.end(), [&](const Source& s) { return s.is(inputs); });
   return source == sources.end() ? Ranges() : source->done;
 }
 
@@ -192,7 +202,7 @@ void merge(State* into, const State& part) {
     fail_usage("the states are of different preprocessing: ", into->preprocess, " and ", part.preprocess);
   for (const State::Source& source : part.sources) {
     const auto same = std::find_if(into->sources.begin(), into->sources.end(),
-                                   [&](const State::Source& s) { return s.inputs == source.inputs; });
+                                   [&](const State::Source& s) { return s.is(source.inputs); });
     if (same == into->sources.end()) {
       into->sources.push_back(source);
     } else if (overlap(same->done, source.done)) {

@@ -13,6 +13,8 @@ struct State {
   struct Source {
     std::vector<std::string> inputs;  // as a command line named them
     Ranges done;                      // ids of samples
+    // These are the same files, however their paths are spelt.
+    bool is(const std::vector<std::string>& others) const;
   };
   std::string network;     // see fingerprint()
   std::string preprocess;  // of images; "" of other inputs

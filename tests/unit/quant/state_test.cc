@@ -91,6 +91,9 @@ TEST(State, ShardsAddUpToTheWhole) {
   how.shard = {0, 3};
   const State part = n.run(again, how);
   EXPECT_THROW(merge(&sum, part), Error);  // seen already
+  State spelt = part;
+  spelt.sources[0].inputs = {"./photos"};  // the same files
+  EXPECT_THROW(merge(&sum, spelt), Error);
   State other = part;
   other.network = "another";
   State fresh = whole;
