@@ -300,7 +300,9 @@ void write_gemm(Export& e) {
   const double alpha = static_cast<double>(node.attribute_float("alpha", 1)),
                beta = static_cast<double>(node.attribute_float("beta", 1));
   int32_t bias = -1;
-  if (e.has_input(2)) {
+  if (e.has_input(2) && e.constant(2) == nullptr && beta == 1 && e.shape(2) == std::vector<int64_t>{weights.dim(0)}) {
+    bias = e.input(2);  // integers behind a DEQUANTIZE, where the layer is not on integers
+  } else if (e.has_input(2)) {
     const std::optional<dnn::Tensor> row = row_bias(e.known(2, "bias"), weights.dim(0), beta);
     if (!row) e.refuse("a bias of shape ", shape_text(e.shape(2)));
     bias = e.bias(2, weights.dim(0), &*row);

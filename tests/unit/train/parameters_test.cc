@@ -1,4 +1,4 @@
-// Parameters: what is trained, what a frozen layer keeps, what stays and is said; and heads behind features that lie along the last axis.
+// Parameters: what is trained, what a frozen layer keeps, what stays; and heads behind features that lie along the last axis.
 #include "train/parameters.h"
 
 #include <gtest/gtest.h>
