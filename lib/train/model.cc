@@ -16,6 +16,7 @@
 #include "convert/source.h"
 #include "infer/setup.h"
 #include "ops/op.h"
+#include "passes/pass.h"
 #include "quant/state.h"
 #include "train/batches.h"
 #include "train/checkpoint.h"
@@ -138,6 +139,19 @@ std::string settings_of(const TrainRequest& request, const Schedule& schedule, c
   if (!request.teacher.empty())
     json["teacher"] = {fs::path(request.teacher).filename().string(), request.temperature, request.teacher_weight};
   return json_text(json);
+}
+
+// Weights that the source brings through nodes of constants (turned, reshaped, shared by an Identity) become constants, and norms in
+// simpler operators norms, so that they are trained as any other. What is quantised stays so.
+void settle_weights(Graph& model) {
+  PassOptions options;
+  options.changes = "only:fold-constant,recognize-normalization";
+  options.allow = [](const Graph& graph, const std::string&, const Patch& patch) {
+    return std::none_of(patch.removed().begin(), patch.removed().end(),
+                        [&](NodeId id) { return graph.node(id).op == "DequantizeLinear"; });
+  };
+  run_passes(model, options);
+  infer_types(model);
 }
 
 // Options that contradict one another, or have nothing to do.
@@ -303,6 +317,7 @@ class Run {
     }
     set_batch(model_, "batch");
     infer_types(model_);
+    if (!supernet_) settle_weights(model_);
     if (!request_.quantize.empty()) {
       integers_ = std::make_unique<FakeQuantized>(std::move(model_), request_.quantize,
                                                   format_for_path(request_.output) == find_format("tflite"));
