@@ -146,13 +146,14 @@ class Frameworks(unittest.TestCase):
                     words = ("--device", "lib:" + framework, "--fill", "ones", "--shape", "x:1x3", "-o", self.folder / "run.dnns", model)
                     mark = self.folder / ("ran" + model.suffix)
                     done = run(BIN / "dnn-infer", *words)
-                    self.assertEqual(done.returncode, 0, done.stderr.decode())
+                    # Our reader refuses operators with effects, trusted or not; the others' code is not part of what it reads.
+                    self.assertEqual(done.returncode, 4 if model.suffix == ".savedmodel" else 0, done.stderr.decode())
                     self.assertFalse(mark.exists())
                     # Trusted, it runs, but nothing is unpickled, and the box keeps it from files.
                     done = run(BIN / "dnn-infer", "--trust-model", *words)
                     self.assertFalse(mark.exists(), done.stderr.decode())
                     done = run(BIN / "dnn-infer", "--trust-model", *words, env={**os.environ, "DNN_ADAPTER_BOX": "off"})
-                    self.assertEqual(mark.exists(), model.suffix != ".pt2", done.stderr.decode())
+                    self.assertEqual(mark.exists(), model.suffix not in (".pt2", ".savedmodel"), done.stderr.decode())
                 model.rename(self.folder / ("done" + model.suffix))
 
     def test_each_framework_certifies(self):
