@@ -4,6 +4,7 @@
 #include <map>
 
 #include "ops/op.h"
+#include "passes/match.h"
 
 namespace dnn::quant {
 namespace {
