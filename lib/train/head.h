@@ -16,8 +16,9 @@ struct HiddenLayer {
 // Widths of hidden layers: "1024,512", with dropout "1024:0.5,512:0.5", or "linear" for none. Throws Usage.
 std::vector<HiddenLayer> parse_head(const std::string& text);
 
-// The network up to what its last layer with weights reads, as features [N, width]: averaged over the positions where they
-// have some: those of a convolution are the axes behind the second, those of a product the axes before the last. Throws Unsupported where the network does not end in a layer with weights.
+// The network up to what its last layer with weights reads, as features [N, width], averaged over the positions where they have
+// some. Positions lie along the axes behind the second for a convolution, and between the first and the last for a product. Throws
+// Unsupported where the network does not end in a layer with weights.
 Graph take_head_off(const Graph& model);
 
 // Dense layers with Relu (and Dropout) between them, from features [batch, width] to logits of `classes`: weights uniform after Glorot and

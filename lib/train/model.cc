@@ -154,9 +154,15 @@ void settle_weights(Graph& model) {
   infer_types(model);
 }
 
+// The output's path; that of a folder (SavedModel) may end in a slash.
+fs::path file_of(const std::string& output) {
+  const fs::path path = output;
+  return path.has_filename() ? path : path.parent_path();
+}
+
 // Options that contradict one another, or have nothing to do.
 void check_options(const TrainRequest& request) {
-  if (const fs::path folder = fs::path(request.output).parent_path(); !folder.empty() && !is_folder(folder.string()))
+  if (const fs::path folder = file_of(request.output).parent_path(); !folder.empty() && !is_folder(folder.string()))
     throw Error(ErrorKind::Environment, cat(request.output, ": there is no folder ", folder.string()));
   const TrainRequest plain{};
   if (request.teacher.empty() &&
@@ -184,9 +190,9 @@ void check_input(const TrainRequest& request, DType dtype) {
 // The order of the classes that the network was trained with, where it says one and all of the data's are in it.
 std::optional<LabelSet> own_classes(const TrainRequest& request, const Graph& model) {
   if (request.replace_head) return std::nullopt;
-  const Images given(request.data, std::nullopt);
   for (const auto& [key, text] : model.metadata) {
     if (key != "labels") continue;
+    const Images given(request.data, std::nullopt);
     const LabelSet own = LabelSet::parse(text, "model");
     bool known = own.size() == given.classes().size();
     for (int64_t i = 0; known && i < given.classes().size(); ++i)
@@ -268,7 +274,7 @@ class Run {
     if (request_.output.empty() || request_.output == "-") fail_usage("where to? give a file with -o");
     if (format == nullptr || format->to_files == nullptr)
       fail_usage(request_.output, ": no format that is written has this extension");
-    checkpoint_ = request_.output + ".checkpoint";
+    checkpoint_ = file_of(request_.output).string() + ".checkpoint";
     augmentation_ = parse_augmentation(request_.augment);
     schedule_ = parse_schedule(request_.schedule);
     schedule_.rate = request_.rate;
@@ -317,7 +323,8 @@ class Run {
     }
     set_batch(model_, "batch");
     infer_types(model_);
-    if (!supernet_) settle_weights(model_);
+    // A supernet has its structure already; a quantiser's state is of the network as it was.
+    if (!supernet_ && request_.quantize.empty()) settle_weights(model_);
     if (!request_.quantize.empty()) {
       integers_ = std::make_unique<FakeQuantized>(std::move(model_), request_.quantize,
                                                   format_for_path(request_.output) == find_format("tflite"));
