@@ -6,9 +6,7 @@
 #include "localize/partition_model.h"
 #include "localize/search_args.h"
 
-namespace {
-
-using namespace dnn;
+namespace dnn::tools::dnn_bisect {
 
 const cli::Tool kTool = {
     .name = "dnn-bisect",
@@ -88,6 +86,6 @@ int work(const Options& o) {
   return agree ? 0 : static_cast<int>(ErrorKind::Negative);
 }
 
-}  // namespace
+cli::Program program() { return cli::program(kTool, declare, work); }
 
-cli::Program dnn_bisect() { return cli::program(kTool, declare, work); }
+}  // namespace dnn::tools::dnn_bisect

@@ -8,9 +8,7 @@
 #include "convert/convert.h"
 #include "train/child_search_args.h"
 
-namespace {
-
-using namespace dnn;
+namespace dnn::tools::dnn_branch {
 
 const cli::Tool kTool = {
     .name = "dnn-branch",
@@ -108,6 +106,6 @@ int work(const Options& o) {
   return 0;
 }
 
-}  // namespace
+cli::Program program() { return cli::program(kTool, declare, work); }
 
-cli::Program dnn_branch() { return cli::program(kTool, declare, work); }
+}  // namespace dnn::tools::dnn_branch

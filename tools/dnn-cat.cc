@@ -13,9 +13,7 @@
 #include "stream/stream.h"
 #include "stream/text.h"
 
-namespace {
-
-using namespace dnn;
+namespace dnn::tools::dnn_cat {
 
 const cli::Tool kTool = {
     .name = "dnn-cat",
@@ -114,6 +112,6 @@ int work(const Options& o) {
   return 0;
 }
 
-}  // namespace
+cli::Program program() { return cli::program(kTool, declare, work); }
 
-cli::Program dnn_cat() { return cli::program(kTool, declare, work); }
+}  // namespace dnn::tools::dnn_cat

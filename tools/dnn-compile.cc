@@ -15,9 +15,7 @@
 #include "quant/integer_form.h"
 #include "tune/tune_args.h"
 
-namespace {
-
-using namespace dnn;
+namespace dnn::tools::dnn_compile {
 
 const cli::Tool kTool = {
     .name = "dnn-compile",
@@ -113,6 +111,6 @@ int work(const Options& o) {
   return 0;
 }
 
-}  // namespace
+cli::Program program() { return cli::program(kTool, declare, work); }
 
-cli::Program dnn_compile() { return cli::program(kTool, declare, work); }
+}  // namespace dnn::tools::dnn_compile

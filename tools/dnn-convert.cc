@@ -8,9 +8,7 @@
 #include "faults/fault.h"
 #include "formats/onnx/check.h"
 
-namespace {
-
-using namespace dnn;
+namespace dnn::tools::dnn_convert {
 
 const cli::Tool kTool = {
     .name = "dnn-convert",
@@ -61,6 +59,6 @@ int work(const ConvertArgs& o) {
   return 0;
 }
 
-}  // namespace
+cli::Program program() { return cli::program(kTool, declare_convert, work); }
 
-cli::Program dnn_convert() { return cli::program(kTool, declare_convert, work); }
+}  // namespace dnn::tools::dnn_convert

@@ -7,9 +7,7 @@
 #include "infer/doctor.h"
 #include "train/mpi_link.h"
 
-namespace {
-
-using namespace dnn;
+namespace dnn::tools::dnn_doctor {
 
 const cli::Tool kTool = {
     .name = "dnn-doctor",
@@ -46,6 +44,6 @@ int work(const Options&) {
   return act ? 1 : 0;
 }
 
-}  // namespace
+cli::Program program() { return cli::program(kTool, declare, work); }
 
-cli::Program dnn_doctor() { return cli::program(kTool, declare, work); }
+}  // namespace dnn::tools::dnn_doctor

@@ -12,9 +12,8 @@
 #include "report/legacy.h"
 #include "report/read_runs.h"
 
-namespace {
+namespace dnn::tools::dnn_eval {
 
-using namespace dnn;
 using metrics::EvalArgs;
 
 const cli::Tool kTool = {
@@ -115,6 +114,6 @@ int work(const EvalArgs& o) {
   return missed ? static_cast<int>(ErrorKind::Negative) : 0;
 }
 
-}  // namespace
+cli::Program program() { return cli::program(kTool, metrics::declare_eval, work); }
 
-cli::Program dnn_eval() { return cli::program(kTool, metrics::declare_eval, work); }
+}  // namespace dnn::tools::dnn_eval

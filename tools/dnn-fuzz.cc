@@ -4,9 +4,7 @@
 #include "convert/convert.h"
 #include "hunt/network.h"
 
-namespace {
-
-using namespace dnn;
+namespace dnn::tools::dnn_fuzz {
 
 const cli::Tool kTool = {
     .name = "dnn-fuzz",
@@ -52,6 +50,6 @@ int work(const Options& o) {
   return 0;
 }
 
-}  // namespace
+cli::Program program() { return cli::program(kTool, declare, work); }
 
-cli::Program dnn_fuzz() { return cli::program(kTool, declare, work); }
+}  // namespace dnn::tools::dnn_fuzz

@@ -18,9 +18,7 @@
 #include "place/timeline.h"
 #include "usage/topology.h"
 
-namespace {
-
-using namespace dnn;
+namespace dnn::tools::dnn_infer {
 
 const cli::Tool kTool = {
     .name = "dnn-infer",
@@ -111,6 +109,6 @@ int work(const InferArgs& o) {
   return report(run, plan, o.affinity.has_value());
 }
 
-}  // namespace
+cli::Program program() { return cli::program(kTool, declare_infer, work); }
 
-cli::Program dnn_infer() { return cli::program(kTool, declare_infer, work); }
+}  // namespace dnn::tools::dnn_infer

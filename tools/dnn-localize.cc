@@ -8,12 +8,14 @@
 #include "localize/preprocess_model.h"
 #include "localize/present.h"
 
-dnn::cli::Program dnn_bisect();
-dnn::cli::Program dnn_repair();
+namespace dnn::tools::dnn_bisect {
+cli::Program program();
+}
+namespace dnn::tools::dnn_repair {
+cli::Program program();
+}
 
-namespace {
-
-using namespace dnn;
+namespace dnn::tools::dnn_localize {
 
 const cli::Tool kTool = {
     .name = "dnn-localize",
@@ -94,9 +96,9 @@ int work(const LocalizeArgs& o) {
 
 // Until version 0.4: what became tools of their own.
 const std::vector<cli::MovedOption> kMoved = {
-    {"--passes", "", "dnn-bisect MODEL INPUT...", &dnn_bisect},
-    {"--repair", "--output", "dnn-repair SOURCE TARGET INPUT... -o FILE", &dnn_repair}};
+    {"--passes", "", "dnn-bisect MODEL INPUT...", &dnn_bisect::program},
+    {"--repair", "--output", "dnn-repair SOURCE TARGET INPUT... -o FILE", &dnn_repair::program}};
 
-}  // namespace
+cli::Program program() { return cli::with_moved(cli::program(kTool, declare_localize, work), kMoved); }
 
-cli::Program dnn_localize() { return cli::with_moved(cli::program(kTool, declare_localize, work), kMoved); }
+}  // namespace dnn::tools::dnn_localize

@@ -4,9 +4,7 @@
 #include "cli/console.h"
 #include "image/pack_write.h"
 
-namespace {
-
-using namespace dnn;
+namespace dnn::tools::dnn_pack {
 
 const cli::Tool kTool = {
     .name = "dnn-pack",
@@ -57,6 +55,6 @@ int work(const Options& o) {
   return 0;
 }
 
-}  // namespace
+cli::Program program() { return cli::program(kTool, declare, work); }
 
-cli::Program dnn_pack() { return cli::program(kTool, declare, work); }
+}  // namespace dnn::tools::dnn_pack

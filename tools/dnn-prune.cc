@@ -5,9 +5,7 @@
 #include "compile/open.h"
 #include "prune/model.h"
 
-namespace {
-
-using namespace dnn;
+namespace dnn::tools::dnn_prune {
 
 const cli::Tool kTool = {
     .name = "dnn-prune",
@@ -70,6 +68,6 @@ int work(const Options& o) {
   return 0;
 }
 
-}  // namespace
+cli::Program program() { return cli::program(kTool, declare, work); }
 
-cli::Program dnn_prune() { return cli::program(kTool, declare, work); }
+}  // namespace dnn::tools::dnn_prune

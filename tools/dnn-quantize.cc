@@ -8,9 +8,7 @@
 #include "quant/quantize_args.h"
 #include "quant/report.h"
 
-namespace {
-
-using namespace dnn;
+namespace dnn::tools::dnn_quantize {
 
 const cli::Tool kTool = {
     .name = "dnn-quantize",
@@ -50,6 +48,6 @@ int work(const quant::QuantizeArgs& o) {
   return 1;
 }
 
-}  // namespace
+cli::Program program() { return cli::program(kTool, quant::declare_quantize, work); }
 
-cli::Program dnn_quantize() { return cli::program(kTool, quant::declare_quantize, work); }
+}  // namespace dnn::tools::dnn_quantize

@@ -6,9 +6,7 @@
 #include "localize/repair_model.h"
 #include "localize/search_args.h"
 
-namespace {
-
-using namespace dnn;
+namespace dnn::tools::dnn_repair {
 
 const cli::Tool kTool = {
     .name = "dnn-repair",
@@ -68,6 +66,6 @@ int work(const Options& o) {
   return report.verdict != RepairReport::Verdict::NotRepaired ? 0 : static_cast<int>(ErrorKind::Negative);
 }
 
-}  // namespace
+cli::Program program() { return cli::program(kTool, declare, work); }
 
-cli::Program dnn_repair() { return cli::program(kTool, declare, work); }
+}  // namespace dnn::tools::dnn_repair

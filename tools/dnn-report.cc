@@ -14,9 +14,8 @@
 #include "report/report_args.h"
 #include "report/tree.h"
 
-namespace {
+namespace dnn::tools::dnn_report {
 
-using namespace dnn;
 using report::ReportArgs;
 
 const cli::Tool kTool = {
@@ -100,6 +99,6 @@ int work(const ReportArgs& o) {
   return 0;
 }
 
-}  // namespace
+cli::Program program() { return cli::program(kTool, report::declare_report, work); }
 
-cli::Program dnn_report() { return cli::program(kTool, report::declare_report, work); }
+}  // namespace dnn::tools::dnn_report

@@ -9,9 +9,7 @@
 #include "kenning/serve_kenning.h"
 #include "serve/program.h"
 
-namespace {
-
-using namespace dnn;
+namespace dnn::tools::dnn_serve {
 
 const cli::Tool kTool = {
     .name = "dnn-serve",
@@ -93,6 +91,6 @@ int work(const Options& given) {
   return 0;
 }
 
-}  // namespace
+cli::Program program() { return cli::program(kTool, declare, work); }
 
-cli::Program dnn_serve() { return cli::program(kTool, declare, work); }
+}  // namespace dnn::tools::dnn_serve

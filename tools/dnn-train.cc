@@ -7,9 +7,7 @@
 #include "train/mpi_link.h"
 #include "train/train_args.h"
 
-namespace {
-
-using namespace dnn;
+namespace dnn::tools::dnn_train {
 
 const cli::Tool kTool = {
     .name = "dnn-train",
@@ -64,6 +62,6 @@ int work(const train::TrainArgs& o) {
       ranks, [&] { train_network(o, ranks.size() > 1 ? &ranks : nullptr); }, [] { return cli::say_failure(kTool); });
 }
 
-}  // namespace
+cli::Program program() { return cli::program(kTool, declare, work); }
 
-cli::Program dnn_train() { return cli::program(kTool, declare, work); }
+}  // namespace dnn::tools::dnn_train

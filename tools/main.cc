@@ -10,7 +10,10 @@
 #include "cli/cli.h"
 
 // tools.def, made by CMake: a row DNN_TOOL(dnn_x) for each file dnn-x.cc of this folder.
-#define DNN_TOOL(name) dnn::cli::Program name();
+#define DNN_TOOL(name)         \
+  namespace dnn::tools::name { \
+  cli::Program program();      \
+  }
 #include "tools.def"
 #undef DNN_TOOL
 
@@ -24,7 +27,7 @@ constexpr std::string_view kServeOnBoards = "dnn-serve-target";
 
 std::vector<cli::Program> programs() {
   return {
-#define DNN_TOOL(name) name(),
+#define DNN_TOOL(name) dnn::tools::name::program(),
 #include "tools.def"
 #undef DNN_TOOL
   };

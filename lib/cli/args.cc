@@ -280,16 +280,18 @@ Words words_of(const std::vector<std::string>& command, const std::vector<Args::
   fail_usage("unknown option '", word, "'", suggestion.empty() ? "" : cat("; did you mean '", suggestion, "'?"));
 }
 
-// Hands the values out to the rows; `names` gets those of rows with a value, or is null.
-void set_rows(const std::vector<Args::Row>& rows, std::deque<Given>* given, std::vector<std::string>* names) {
+// Hands the values out to the rows; the names of those with a value.
+std::vector<std::string> set_rows(const std::vector<Args::Row>& rows, std::deque<Given>* given) {
+  std::vector<std::string> names;
   for (size_t i = 0; i < rows.size(); ++i) {
     const Args::Row& row = rows[i];
     std::vector<std::string>& values = (*given)[i].values;
     if (row.kind == Args::Row::Kind::Flag && (*given)[i].flag) values = {""};
     if (row.kind != Args::Row::Kind::List && values.size() > 1) values = {values.back()};
     for (const std::string& value : values) row.set(value);
-    if (names != nullptr && !values.empty()) names->push_back(main_name(row.names));
+    if (!values.empty()) names.push_back(main_name(row.names));
   }
+  return names;
 }
 
 // Each positional takes as many as it can, but for the minimum of those behind it.
@@ -321,7 +323,15 @@ Args::Outcome Args::parse() {
     if (extra.size() > 1 && extra[0] == '-') fail_unknown(extra, rows_);
     words.arguments.push_back(extra);
   }
-  set_rows(rows_, &words.rows, given_);
+  const std::vector<std::string> given = set_rows(rows_, &words.rows);
+  const auto is_given = [&](const std::string& name) {
+    return std::find(given.begin(), given.end(), name) != given.end();
+  };
+  for (const auto& [option, others] : only_with_) {
+    if (is_given(option) && std::none_of(others.begin(), others.end(), is_given))
+      fail_usage(option, " says nothing without ", join(others, " or "));
+  }
+  if (given_ != nullptr) *given_ = given;
   set_positionals(positionals_, words.arguments);
   return Outcome::Work;
 }

@@ -92,6 +92,11 @@ class Args {
   // The options that the command line gives, by their long names: for a tool that does several things, with options of each.
   void given(std::vector<std::string>* names) { given_ = names; }
 
+  // Throws Usage in parse() where the command line gives `option` and none of `others`, by their long names, without which it says nothing.
+  void only_with(const std::string& option, const std::vector<std::string>& others) {
+    only_with_.emplace_back(option, others);
+  }
+
   // What a tool's own parsing may want: the command line as given, program name first.
   const std::vector<std::string>& command() const { return command_; }
 
@@ -124,6 +129,7 @@ class Args {
   std::vector<Row> rows_;
   std::vector<Positional> positionals_;
   std::vector<std::string>* given_ = nullptr;
+  std::vector<std::pair<std::string, std::vector<std::string>>> only_with_;
   bool adding_shared_ = false;
 };
 

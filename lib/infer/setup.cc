@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 
 #include "base/counted.h"
 #include "base/cpu.h"
@@ -20,6 +21,22 @@
 
 namespace dnn {
 namespace {
+
+// "int8" or "int16" where most of the arithmetic reads integers of so many bits, with or without a sign, which passes exchange: a quantised
+// network's; otherwise `element`, which packages name.
+std::string precision_run(const Variant& variant, const std::string& element) {
+  std::map<size_t, double> flops;  // by the bits of integers, 0 of other numbers
+  for (const Step& step : variant.steps) {
+    if (step.node < 0) continue;
+    const ValueId x = variant.graph->node(step.node).input(0);
+    const DType dtype = variant.graph->value(x).type.dtype;
+    flops[is_integer(dtype) ? 8 * dtype_size(dtype) : 0] += step.flops;
+  }
+  const auto most = std::max_element(flops.begin(), flops.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  const bool small = most != flops.end() && (most->first == 8 || most->first == 16);
+  return small ? cat("int", most->first) : element;
+}
 
 std::string metadata_of(const Package& package, std::string_view key) {
   for (const auto& [name, text] : package.source.structure().metadata) {
@@ -237,7 +254,7 @@ stream::Header make_header(const Session& session, const BatchPlan& plan, const 
   header.passes = info.passes.empty() ? "" : pass_changes(info.opt, info.passes);
   header.device = device;
   header.isa = session.isa();
-  header.dtype = info.dtype;
+  header.dtype = precision_run(session.variant(), info.dtype);
   header.label_set = labels.name;
   header.label_offset = labels.offset;
   if (preprocess) header.preprocess = to_json(*preprocess);

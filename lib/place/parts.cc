@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "base/affinity.h"
 #include "base/error.h"
@@ -57,6 +58,9 @@ Part parse_part(const std::string& entry, const std::string& given) {
   if (!part.precision.empty() && find_precision(part.precision) == nullptr) {
     std::vector<std::string> known;
     for (const Precision& row : precisions()) known.emplace_back(row.name);
+    if (part.precision != "f16" && part.precision != "bf16" && dtype_from_name(part.precision) == DType::Undefined)
+      fail_usage("--devices: ", quoted(entry), ": ", quoted(part.precision), " is no precision; choose from ",
+                 join(known));
     fail_unsupported("--devices: ", quoted(entry), ": no part computes in ", part.precision, "; choose from ",
                      join(known));
   }
@@ -78,6 +82,24 @@ void check_cores(const std::vector<Part>& parts) {
       if (!seen.insert(core).second)
         fail_usage("--devices: processor ", core, " is listed twice; give each part processors of its own");
     }
+  }
+}
+
+// Processors of this machine that stand beside some that were given theirs have the rest.
+void share_the_rest(std::vector<Part>* parts) {
+  std::vector<int> left = allowed_processors();
+  bool given = false;
+  for (const Part& part : *parts) {
+    if (!part.on_this_processor()) continue;
+    given = given || !part.cores.empty();
+    for (int core : part.cores) left.erase(std::remove(left.begin(), left.end(), core), left.end());
+  }
+  if (!given) return;
+  for (Part& part : *parts) {
+    if (!part.on_this_processor() || !part.cores.empty()) continue;
+    if (left.empty())
+      fail_usage("--devices: ", part.label(), ": no processor is left for it; give each part processors of its own");
+    part.cores = std::exchange(left, {});
   }
 }
 
@@ -123,6 +145,7 @@ std::vector<Part> parse_parts(const std::string& list, std::string_view letters)
     parts.back().letter = letter;
   }
   check_cores(parts);
+  share_the_rest(&parts);
   return parts;
 }
 

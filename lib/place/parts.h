@@ -31,7 +31,8 @@ struct Part {
 inline constexpr std::string_view kLetters = "CDGABEFHIJKLMNOPQRSTUVWXYZ";
 
 // The entries of "C=cpu@0,D=cpu@1"; an entry without a letter has the first of `letters` that no other has. Cores are joined by + or -:
-// 0+2-3. Throws Usage for what is no such list, for a letter or a processor that comes twice, and for processors that this process may not
+// 0+2-3. A part on this machine's processors that names none has those that the others leave, where others name some. Throws Usage for what
+// is no such list, for a letter or a processor that comes twice, and for processors that this process may not
 // use; Unsupported for a precision that no part has, and for devices that do not run packages.
 std::vector<Part> parse_parts(const std::string& list, std::string_view letters = kLetters);
 

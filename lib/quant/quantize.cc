@@ -164,6 +164,7 @@ Rounding round_network(const Graph& bound, const Calibration& calibration, const
   report->scheme = options.scheme.name;
   report->method = options.method.name;
   report->samples = calibration.samples;
+  if (options.reduce_range) result.quantizers.largest_weight = kReducedWeight;
   for (size_t g = 0; g < plan.groups.size(); ++g)
     result.quantizers.groups.push_back(choose_quantizer(bound, plan, g, calibration, options, report));
   for (size_t i = 0; i < plan.weights.size(); ++i) {

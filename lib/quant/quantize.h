@@ -21,6 +21,7 @@ struct QuantizeOptions {
   Method method = methods().front();
   std::set<std::string> keep_float;  // nodes or values that stay in float32
   bool correct_biases = true;
+  bool reduce_range = false;  // weights within kReducedWeight
   // True for an activation that the runtime computes at the end of the operator in front of it.
   bool (*fuses)(const Graph& graph, const Node& activation) = fuses_in_onnx;
   bool factors_around_zero = false;  // see PlanOptions

@@ -1,11 +1,22 @@
 // Options of quantising; see quantize_args.h.
 #include "quant/quantize_args.h"
 
+#include <algorithm>
+
 #include "quant/exclusions.h"
 
 namespace dnn::quant {
 
 QuantizeRequest QuantizeArgs::whole_request() const {
+  const Scheme& chosen = scheme_named(scheme);
+  const auto refuse = [&](std::string_view option, const char* reason) {
+    if (std::find(given.begin(), given.end(), option) != given.end())
+      fail_usage(option, " says nothing with --scheme ", scheme, ", which ", reason);
+  };
+  if (chosen.activations == DType::Undefined) refuse("--method", "leaves activations in float32");
+  if (chosen.activations != DType::Int8 && chosen.activations != DType::UInt8)
+    refuse("--reduce-range", "multiplies no bytes by bytes");
+  if (chosen.weights != DType::Int8) refuse("--no-bias-correction", "corrects no biases");
   QuantizeRequest whole = request;
   whole.options.scheme = scheme_named(scheme);
   whole.options.method = method_named(method);
@@ -38,6 +49,8 @@ void declare_quantize(cli::Args& args, QuantizeArgs& o) {
   args.choice(&o.method, "--method", methods, "how the ranges of activations are chosen");
   args.list(&o.keep_float, "--keep-float", "NAME", "leave a node, or what makes a value, in float32");
   args.flag(&o.no_bias_correction, "--no-bias-correction", "leave biases as they are");
+  args.flag(&r.options.reduce_range, "--reduce-range",
+            "int8 weights within 64: no kernel that adds two products in 16 bits saturates (processors without VNNI)");
   args.flag(
       &r.equalise, "--equalise",
       "scale channels between layers first, so that a value's channels have ranges alike (two runs of the inputs)");
@@ -63,6 +76,10 @@ void declare_quantize(cli::Args& args, QuantizeArgs& o) {
   args.option(&o.opset, "--opset", "N", "ONNX opset to write (default 17; 21 for int16)", 13);
   args.option(&o.report, "--report", "FILE", "write ranges, scales and losses of every layer as JSON");
   args.threads(&r.options.calibrate.threads);
+  args.given(&o.given);
+  args.only_with("--labels", {"--validate"});
+  args.only_with("--max-float", {"--max-drop"});
+  args.only_with("--shard", {"--calibrate"});
 }
 
 }  // namespace dnn::quant

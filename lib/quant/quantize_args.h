@@ -17,7 +17,8 @@ struct QuantizeArgs {
   std::vector<std::string> keep_float;
   std::optional<int64_t> opset;
   bool no_bias_correction = false;
-  double max_float = 50;  // percent of the multiply-adds
+  double max_float = 50;           // percent of the multiply-adds
+  std::vector<std::string> given;  // the options of the command line
 
   // All of it; log sinks and how networks are compiled are the caller's. Throws Usage.
   QuantizeRequest whole_request() const;

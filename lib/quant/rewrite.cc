@@ -204,9 +204,9 @@ WrittenWeights quantize_node_weights(const Graph& graph, const Plan& plan, size_
   }
   WrittenWeights written;
   written.node = which.node;
-  written.weights = quantize_weights(weights, which.axis, least);
+  written.weights = quantize_weights(weights, which.axis, least, quantizers.largest_weight);
   if (!least.empty()) {
-    const QuantizedWeights plain = quantize_weights(weights, which.axis);
+    const QuantizedWeights plain = quantize_weights(weights, which.axis, {}, quantizers.largest_weight);
     written.widened = plain.scales != written.weights.scales;
   }
   return written;

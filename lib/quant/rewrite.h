@@ -12,6 +12,7 @@ namespace dnn::quant {
 struct Quantizers {
   std::vector<Affine> groups;       // by Plan::groups
   std::map<NodeId, Tensor> biases;  // corrected, float32 [channels]; absent: the node's own
+  double largest_weight = kLargestWeight;
 };
 
 // The weights of a quantised node as they are written.

@@ -8,11 +8,6 @@
 #include "ops/quantization.h"
 
 namespace dnn::quant {
-namespace {
-
-constexpr double kLargestWeight = 127;  // -128 is left out, so that weights are symmetric
-
-}  // namespace
 
 const std::vector<Scheme>& schemes() {
   static const std::vector<Scheme> rows = {
@@ -57,7 +52,8 @@ Affine affine_of(double low, double high, DType dtype, bool symmetric) {
   return {scale, static_cast<int64_t>(zero), dtype};
 }
 
-QuantizedWeights quantize_weights(const Tensor& weights, int64_t axis, const std::vector<double>& least_scales) {
+QuantizedWeights quantize_weights(const Tensor& weights, int64_t axis, const std::vector<double>& least_scales,
+                                  double largest_integer) {
   const size_t channels = axis < 0 ? 1 : weights.dim(static_cast<int>(axis));
   const auto step = static_cast<size_t>(axis < 0 ? weights.size() : row_major_strides(weights.shape())[axis]);
   const std::span<const float> real = weights.values<float>();
@@ -69,7 +65,7 @@ QuantizedWeights quantize_weights(const Tensor& weights, int64_t axis, const std
   }
   QuantizedWeights result = {Tensor(DType::Int8, weights.shape()), std::vector<float>(channels)};
   for (size_t c = 0; c < channels; ++c) {
-    double scale = static_cast<double>(largest[c]) / kLargestWeight;
+    double scale = static_cast<double>(largest[c]) / largest_integer;
     if (!least_scales.empty()) scale = std::max(scale, least_scales[c]);
     result.scales[c] = scale < 1e-30 ? 1 : static_cast<float>(scale);  // a channel of zeros
   }
@@ -77,7 +73,7 @@ QuantizedWeights quantize_weights(const Tensor& weights, int64_t axis, const std
   for (size_t i = 0; i < real.size(); ++i) {
     const double steps =
         std::nearbyint(static_cast<double>(real[i]) / static_cast<double>(result.scales[channel_of(i)]));
-    out[i] = static_cast<int8_t>(std::clamp(steps, -kLargestWeight, kLargestWeight));
+    out[i] = static_cast<int8_t>(std::clamp(steps, -largest_integer, largest_integer));
   }
   return result;
 }

@@ -38,13 +38,18 @@ struct Affine {
 // The affine map of the range [low, high], widened to hold 0. An empty range gets scale 1.
 Affine affine_of(double low, double high, DType dtype, bool symmetric);
 
-// Weights with one scale for each index of `axis` (-1: one for all): int8 in [-127, 127], zero point 0.
+// The largest int8 weight: -128 is left out, so that weights are symmetric. Reduced, the sum of two products with uint8 activations fits 16 bits,
+// 2 * 255 * 64 < 2^15: x86-64's VPMADDUBSW saturates sums beyond, and kernels that use it compute something else.
+inline constexpr double kLargestWeight = 127, kReducedWeight = 64;
+
+// Weights with one scale for each index of `axis` (-1: one for all): int8 within `largest_integer` of the zero point 0.
 struct QuantizedWeights {
   Tensor values;              // int8, of the weights' shape
   std::vector<float> scales;  // one for each channel
 };
 // `least_scales`: no channel's scale is smaller than its own here (empty: none is), which keeps an int32 bias in range.
-QuantizedWeights quantize_weights(const Tensor& weights, int64_t axis, const std::vector<double>& least_scales = {});
+QuantizedWeights quantize_weights(const Tensor& weights, int64_t axis, const std::vector<double>& least_scales = {},
+                                  double largest_integer = kLargestWeight);
 
 // Real numbers as integers of `affine`, rounded half to even and saturated.
 Tensor quantize_tensor(const Tensor& values, const Affine& affine);

@@ -151,6 +151,7 @@ void settle_weights(Graph& model) {
                         [&](NodeId id) { return graph.node(id).op == "DequantizeLinear"; });
   };
   run_passes(model, options);
+  separate_constants(model);
   infer_types(model);
 }
 
@@ -313,7 +314,8 @@ class Run {
   bool is_wide() const { return request_.precision == "float64"; }
 
   void read() {
-    model_ = read_to_convert(request_.model, format_for_path(request_.output), {.warn = request_.warn});
+    model_ = read_to_convert(request_.model, format_for_path(request_.output),
+                             {.surgery = request_.surgery, .warn = request_.warn});
     if (model_.inputs.size() != 1 || model_.outputs.size() != 1)
       fail_unsupported(request_.model, ": a network of one input and one output is wanted, it has ",
                        model_.inputs.size(), " and ", model_.outputs.size());

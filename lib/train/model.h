@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compile/compile.h"
+#include "convert/surgery.h"
 #include "image/preprocess.h"
 #include "train/fit.h"
 #include "train/ranks.h"
@@ -14,6 +15,7 @@ namespace dnn::train {
 
 struct TrainRequest {
   std::string model, data, output;  // the output's name says the format
+  Surgery surgery = {};             // of the model as it is read
   std::string validate;             // a folder or pack, or a share like 0.2; "" for none
   std::string optimizer = "adam", schedule = "constant", augment = "none";
   std::optional<std::string> replace_head;  // as for parse_head()

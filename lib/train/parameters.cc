@@ -1,6 +1,9 @@
 // Parameters of a network; see parameters.h.
 #include "train/parameters.h"
 
+#include <algorithm>
+#include <functional>
+#include <map>
 #include <set>
 
 #include "base/error.h"
@@ -70,6 +73,20 @@ class Search {
   Trained result_;
 };
 
+// The part that a constant plays for the layer or norm that reads it as its operand `i`; "" of what training leaves alone.
+std::string role_of(const Node& node, size_t i) {
+  if (!node.domain.empty() || i == 0) return "";
+  if (has_trait(node, Trait::Weighted)) return i == 1 ? "weight" : i == 2 ? "bias" : "";
+  if (node.op == "BatchNormalization") return i < 3 ? cat("norm ", i) : "statistics";
+  if (node.op == "LayerNormalization" || node.op == "RMSNormalization") return cat("norm ", i);
+  return node.op == "PRelu" ? "slope" : "";
+}
+
+bool is_one_number(const Tensor& constant) {
+  const std::vector<double> values = to_doubles(constant);
+  return std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) == values.end();
+}
+
 bool matches(const char* pattern, const char* name) {
   for (; *pattern != 0; ++pattern, ++name) {
     if (*pattern == '*') {
@@ -86,6 +103,31 @@ bool matches(const char* pattern, const char* name) {
 }  // namespace
 
 bool matches(const std::string& pattern, const std::string& name) { return matches(pattern.c_str(), name.c_str()); }
+
+void separate_constants(Graph& graph) {
+  struct Reader {
+    std::string role;
+    ValueId weights;  // that it reads beside the constant
+  };
+  std::map<ValueId, Reader> first;
+  for (NodeId id : std::vector<NodeId>(graph.order())) {
+    Node& node = graph.node(id);
+    const ValueId weights = node.input(1);
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const ValueId v = node.inputs[i];
+      const Tensor* constant = graph.constant(v);
+      const std::string role = role_of(node, i);
+      if (role.empty() || constant == nullptr || !is_float(constant->dtype())) continue;
+      const auto [known, is_new] = first.emplace(v, Reader{role, weights});
+      if (is_new) continue;
+      const bool may_share =
+          role == "weight" || role == "slope" || (role == "bias" && known->second.weights == weights);
+      if (known->second.role == role && role != "statistics" && (may_share || !is_one_number(*constant))) continue;
+      const std::string wanted = cat(graph.value(v).name, "/", graph.value(node.outputs[0]).name);
+      node.inputs[i] = graph.add_constant(graph.unused_value_name(wanted), Tensor(*constant));
+    }
+  }
+}
 
 Frozen matching_layers(const Graph& graph, const std::string& option, const std::string& pattern) {
   Frozen found;

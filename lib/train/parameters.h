@@ -33,6 +33,11 @@ Frozen frozen_layers(const Graph& graph, const std::vector<std::string>& pattern
 // its bias or a norm's. Without those of frozen layers.
 std::vector<ValueId> untrained_numbers(const Graph& graph, const Trained& trained, const Frozen& frozen);
 
+// Optimisers of files keep one constant for all that are equal: zeros that are a bias here, a mean there. Training changes each by itself, so
+// that what layers and norms read in different roles, or as statistics, becomes a constant of its own, and so does a norm's scale or shift,
+// or the bias of layers of different weights, that is nothing but one number. Weights that layers share stay shared.
+void separate_constants(Graph& graph);
+
 // Weights and biases of layers (Trait::Weighted), scales and shifts of BatchNormalizations, slopes of PRelus, and constants
 // added to what a layer makes; in the order of their first use. Those of frozen layers are left out.
 Trained find_parameters(const Graph& graph, const Frozen& frozen);

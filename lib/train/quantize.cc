@@ -13,7 +13,7 @@
 namespace dnn::train {
 namespace {
 
-constexpr int64_t kLargestWeight = 127;
+constexpr auto kLargestWeight = static_cast<int64_t>(quant::kLargestWeight);
 
 int64_t lowest_of(const quant::Affine& affine) { return std::llround(affine.lowest() / double{affine.scale}); }
 int64_t highest_of(const quant::Affine& affine) { return std::llround(affine.highest() / double{affine.scale}); }

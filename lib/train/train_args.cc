@@ -76,6 +76,8 @@ void declare_training(cli::Args& args, TrainArgs* o) {
             "share each batch out among the processes that mpirun started (docs/howto/train-on-machines.md)");
   args.flag(&r.resume, "--resume", "go on from FILE.checkpoint, where it is there");
   args.preprocess(&r.preprocess, &r.spelled_out, &r.apply_orientation);
+  args.list(&r.surgery.shapes, "--shape", "NAME:DIMS",
+            "set the extents of the input where they are open, e.g. x:1x3x224x224");
   args.seed(&r.seed);
   args.threads(&r.threads);
 }

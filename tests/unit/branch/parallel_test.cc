@@ -85,8 +85,24 @@ TEST(BranchParts, AreRefusedWithTheWayOut) {
             cat("2 --devices: processor ", core, " is listed twice; give each part processors of its own"));
   EXPECT_EQ(refused_list(cat("C=cpu@", core, ":f16")),
             cat("4 --devices: \"C=cpu@", core, ":f16\": no part computes in f16; choose from f32, int8, int16"));
+  EXPECT_EQ(refused_list(cat("C=cpu@", core, ":foo")),
+            cat("2 --devices: \"C=cpu@", core, ":foo\": \"foo\" is no precision; choose from f32, int8, int16"));
   EXPECT_EQ(refused_list("C=cpu:f64").substr(0, 52), "4 --devices: \"C=cpu:f64\": parts run on devices for p");
   EXPECT_EQ(refused_list("C=cqu").substr(0, 2), "2 ");
+}
+
+TEST(BranchParts, HaveTheProcessorsThatOthersLeave) {
+  std::string all = processors_text(allowed_processors());
+  std::replace(all.begin(), all.end(), ',', '+');
+  EXPECT_EQ(refused_list(cat("C=cpu@", all, ",D=cpu")),
+            "2 --devices: D (cpu): no processor is left for it; give each part processors of its own");
+  EXPECT_TRUE(parse_parts(cat("C=cpu@", all, ",G=reference"))[1].cores.empty());
+  EXPECT_TRUE(parse_parts("C=cpu,D=cpu")[1].cores.empty()) << "nobody names any";
+  std::vector<int> rest = allowed_processors();
+  if (rest.size() < 2) GTEST_SKIP() << "a second processor is wanted";
+  const int first = rest.front();
+  rest.erase(rest.begin());
+  EXPECT_EQ(parse_parts(cat("C=cpu@", first, ",D=cpu"))[1].cores, rest);
 }
 
 TEST(BranchPlan, SegmentsEndWhereAnotherPartWaits) {

@@ -122,6 +122,28 @@ TEST(Args, RefusalsNameTheThingAndTheWayOut) {
   EXPECT_EQ(refusal({"m", "--layout", "CHW"}), "--layout: 'CHW' is none of NCHW, NHWC");
 }
 
+TEST(Args, AnOptionThatSaysNothingAloneIsRefused) {
+  const auto outcome = [](std::vector<std::string> words) -> std::string {
+    Options o;
+    words.insert(words.begin(), "dnn-test");
+    Args args(words);
+    args.option(&o.atol, "--atol", "X", "bound", 0);
+    args.option(&o.json, "-j,--json", "FILE", "as JSON");
+    args.flag(&o.fast, "--fast", "faster");
+    args.only_with("--atol", {"--json", "--fast"});
+    try {
+      args.parse();
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(outcome({"--atol", "1"}), "--atol says nothing without --json or --fast");
+  EXPECT_EQ(outcome({"--atol=1", "-j", "a"}), "");
+  EXPECT_EQ(outcome({"--fast", "--atol", "1"}), "");
+  EXPECT_EQ(outcome({}), "");
+}
+
 TEST(Args, HelpAndVersionNeedNothingElse) {
   Options o;
   EXPECT_EQ(parse({"--help"}, &o), Args::Outcome::Help);

@@ -12,7 +12,8 @@ namespace dnn::quant {
 namespace {
 
 // A layer y = w x + b of `n` inputs and one output, with an input of scale 1 and zero point `zero`.
-std::optional<Accumulators> sums_of(const std::vector<float>& w, int64_t zero, double out_scale, float bias = 0) {
+std::optional<Accumulators> sums_of(const std::vector<float>& w, int64_t zero, double out_scale, float bias = 0,
+                                    double largest_weight = kLargestWeight) {
   Graph graph =
       parsed(cat("  input x: float32[1,", w.size(), "]\n  const w: float32[1,", w.size(),
                  "] = {0, ...}\n  const b: float32[1] = {0}\n  y = Gemm(x, w, b) @y {transB = 1}\n  output y\n"));
@@ -21,6 +22,7 @@ std::optional<Accumulators> sums_of(const std::vector<float>& w, int64_t zero, d
   set_constant(graph, node, 2, Tensor::of<float>({1}, {bias}), "b");
   const Plan plan = make_plan(graph, {.fuses = fuses_in_onnx});
   Quantizers quantizers;
+  quantizers.largest_weight = largest_weight;
   quantizers.groups.assign(plan.groups.size(), Affine{1, zero, DType::UInt8});
   quantizers.groups[static_cast<size_t>(plan.group[static_cast<size_t>(graph.outputs[0])])] = {
       static_cast<float>(out_scale), 128, DType::UInt8};
@@ -52,6 +54,11 @@ TEST(Accumulators, AreReachedAndNotExceeded) {
   EXPECT_FALSE(sums->pairs_saturate);  // 255 * (127 - 0) fits; 255 * 127 and -3 have different signs
   EXPECT_EQ(sums->ties, ties);
   EXPECT_GT(ties, 100);
+}
+
+TEST(Accumulators, OfReducedWeightsFit16BitsInPairs) {
+  EXPECT_TRUE(sums_of({127, 127}, 0, 1e6)->pairs_saturate);
+  EXPECT_FALSE(sums_of({127, 127}, 0, 1e6, 0, kReducedWeight)->pairs_saturate);
 }
 
 TEST(Accumulators, WrapFromALengthOn) {

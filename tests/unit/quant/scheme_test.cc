@@ -46,6 +46,9 @@ TEST(Weights, EachChannelHasItsScale) {
   EXPECT_EQ(columns.scales, (std::vector<float>{2, static_cast<float>(3.0 / 127)}));
   const QuantizedWeights wider = quantize_weights(w, 0, {4, 0});
   EXPECT_EQ(wider.scales, (std::vector<float>{4, 2}));
+  const QuantizedWeights reduced = quantize_weights(w, 0, {}, kReducedWeight);
+  EXPECT_EQ(reduced.scales, (std::vector<float>{127.0F / 64, 254.0F / 64}));
+  EXPECT_EQ(to_int64s(reduced.values), (std::vector<int64_t>{64, 0, -64, 1}));
   EXPECT_EQ(quantize_weights(Tensor(DType::Float32, {1, 3}), 0).scales, (std::vector<float>{1}));
   EXPECT_THROW(quantize_weights(Tensor::of<float>({1, 1}, {kInf}), 0), Error);
 }

@@ -60,6 +60,43 @@ TEST(Parameters, WhatStaysIsKnown) {
   EXPECT_TRUE(untrained_numbers(graph, find_parameters(graph, all), all).empty());
 }
 
+TEST(Parameters, OfDifferentRolesAreConstantsOfTheirOwn) {
+  Graph graph = parsed(R"(graph "g" {
+  input x: float32[2,4,3,3]
+  const w: float32[4,4,1,1] = random(1)
+  const v: float32[4,4,1,1] = random(2)
+  const zero: float32[4] = {0, 0, 0, 0}
+  const one: float32[4] = {1, 1, 1, 1}
+  const some: float32[4] = random(3)
+  a = Conv(x, w, zero)
+  b = BatchNormalization(a, one, zero, zero, one)
+  c = Conv(b, v, zero)
+  d = Conv(c, w, zero)
+  e = BatchNormalization(d, some, some, zero, one)
+  y = BatchNormalization(e, some, zero, zero, one)
+  output y
+})");
+  std::vector<Tensor> x = {Tensor(DType::Float32, {2, 4, 3, 3})};
+  for (int64_t i = 0; i < x[0].size(); ++i) x[0].mutable_data<float>()[i] = 0.1F * static_cast<float>(i);
+  const Tensor before = interpret(graph, x)[0];
+  separate_constants(graph);
+  infer_types(graph);
+  std::vector<std::string> read;
+  for (NodeId id : graph.order()) {
+    std::vector<std::string> names = names_of(graph, graph.node(id).inputs);
+    names.erase(names.begin());
+    read.push_back(dnn::join(names, " "));
+  }
+  EXPECT_EQ(dnn::join(read, "\n"),
+            "w zero\n"
+            "one zero/b zero/b_1 one/b\n"
+            "v zero/c\n"
+            "w zero\n"
+            "some some/e zero/e one/e\n"
+            "some zero/y zero/y_1 one/y");
+  EXPECT_EQ(to_doubles(interpret(graph, x)[0]), to_doubles(before));
+}
+
 TEST(Parameters, ADropoutWithoutARatioDropsHalf) {
   const Graph graph = parsed(R"(graph "g" {
   input x: float32[2,4]
