@@ -32,8 +32,8 @@ std::string precision_run(const Variant& variant, const std::string& element) {
     const DType dtype = variant.graph->value(x).type.dtype;
     flops[is_integer(dtype) ? 8 * dtype_size(dtype) : 0] += step.flops;
   }
-  const auto most = std::max_element(flops.begin(), flops.end(),
-                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto most =
+      std::max_element(flops.begin(), flops.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   const bool small = most != flops.end() && (most->first == 8 || most->first == 16);
   return small ? cat("int", most->first) : element;
 }

@@ -27,8 +27,10 @@ IntegerForm::IntegerForm(const QuantizeRequest& o, const std::string& model, con
   request.model = model;
   request.output = path_;
   request.surgery.shapes = open.shapes;
-  request.options.calibrate.compile = open.compile;
-  request.options.calibrate.compile.element = DType::Float32;
+  // Calibration runs here as dnn-quantize's does, whatever the package is compiled for: the numbers are those of its file.
+  request.options.calibrate.compile = {};
+  request.options.calibrate.compile.build.cache_folder = open.compile.build.cache_folder;
+  request.options.calibrate.compile.build.key_path = open.compile.build.key_path;
   request.options.calibrate.warn = open.note;
   request.say = open.note;
   quantize_model(request);

@@ -18,7 +18,7 @@ namespace dnn::quant {
 
 struct QuantizeOptions {
   Scheme scheme = schemes().front();
-  Method method = methods().front();
+  Method method = method_named("mse");
   std::set<std::string> keep_float;  // nodes or values that stay in float32
   bool correct_biases = true;
   bool reduce_range = false;  // weights within kReducedWeight

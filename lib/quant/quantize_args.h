@@ -11,7 +11,8 @@ namespace dnn::quant {
 
 struct QuantizeArgs {
   QuantizeRequest request;  // without what the texts below say
-  std::string scheme = "int8", method = "mse", form = "qdq", report, exclusions;
+  std::string scheme = QuantizeOptions{}.scheme.name, method = QuantizeOptions{}.method.name;
+  std::string form = "qdq", report, exclusions;
   std::string input_type = "float32", output_type = "float32";
   std::string shard = "0/1";
   std::vector<std::string> keep_float;

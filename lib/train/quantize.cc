@@ -143,7 +143,8 @@ FakeQuantized::FakeQuantized(Graph model, const std::string& path, bool for_tfli
   s.prepared = quant::prepare(std::move(model));
   s.bound = quant::bound_graph(s.prepared);
   s.options.fuses = for_tflite ? quant::fuses_in_tflite : quant::fuses_in_onnx;
-  s.options.correct_biases = false;  // training corrects them
+  s.options.correct_biases = false;                  // training corrects them
+  s.options.method = quant::method_named("minmax");  // and moves what clipping would have cut off
   quant::Calibration calibration = quant::whole_watch_list(s.bound, s.options);
   const quant::State seen = quant::read_state(path);
   try {
