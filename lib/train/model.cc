@@ -178,7 +178,19 @@ void check_options(const TrainRequest& request) {
   if (!(request.temperature > 0)) fail_usage("--temperature ", request.temperature, ": give a number above 0");
 }
 
-void check_input(const TrainRequest& request, DType dtype) {
+void check_input(const TrainRequest& request, const Value& input) {
+  std::vector<std::string> extents = {"1"};
+  bool open = false;
+  for (size_t i = 1; input.type.shape && i < input.type.shape->size(); ++i) {
+    const Dim& dim = (*input.type.shape)[i];
+    open = open || !dim.fixed();
+    extents.push_back(dim.fixed() ? std::to_string(dim.size) : "N");
+  }
+  if (open)
+    fail_usage(request.model, ": extents of its input ", input.name,
+               " are open; a training has images of one size: --shape ", input.name, ":", dnn::join(extents, "x"),
+               ", with numbers for N");
+  const DType dtype = input.type.dtype;
   const std::string what = cat(request.model, ": its input is ", dtype_name(dtype));
   if (!is_float(dtype) && !request.augment.empty())
     fail_unsupported(what, "; --augment changes images of real numbers");
@@ -336,7 +348,7 @@ class Run {
     }
     if (request_.init) draw_weights(model_, *request_.init == "he" ? Init::He : Init::Torch, request_.seed);
     network_ = quant::fingerprint(model_);
-    check_input(request_, model_.value(model_.inputs[0]).type.dtype);
+    check_input(request_, model_.value(model_.inputs[0]));
     input_ = input_of(model_, request_.preprocess, request_.spelled_out, request_.apply_orientation);
   }
 
