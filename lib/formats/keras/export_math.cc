@@ -233,6 +233,10 @@ void write_dropout(Export& e) {
 // Sums, differences, products and quotients of two operands.
 void write_binary(Export& e) {
   const std::string op = e.node().op;
+  if (!is_float(e.output_type().dtype)) {  // layers compute in real numbers
+    if (op == "Div") e.refuse("a quotient of integers");
+    return by_operation(e);
+  }
   const std::optional<size_t> side = constant_operand(e);
   if (!side) {
     const std::string layer = names_of(e).second;
@@ -298,6 +302,29 @@ void write_compare(Export& e) { by_operation(e); }
 void write_operation(Export& e) { by_operation(e); }
 
 // Means and largest elements over all spatial axes are layers; others are operations.
+// Keras counts in int32.
+void write_arg_extreme(Export& e) {
+  if (e.node().attribute_int("select_last_index", 0) != 0) e.refuse("the last of equal elements");
+  const auto rank = static_cast<int64_t>(e.shape(0).size());
+  const int64_t axis = e.node().attribute_int("axis", 0);
+  const Json config = {{"axis", axis < 0 ? axis + rank : axis},
+                       {"keepdims", e.node().attribute_int("keepdims", 1) != 0}};
+  Type counted = e.output_type();
+  counted.dtype = DType::Int32;
+  const LayerId found =
+      e.operation(find_export(e.node())->detail, config, Json::array({Export::tensor(e.input(0))}), counted);
+  e.result(e.operation("core.Cast", {{"dtype", "int64"}}, Json::array({Export::tensor(found)}), e.output_type()));
+}
+
+void write_cumulative_sum(Export& e) {
+  if (e.node().attribute_int("exclusive", 0) != 0) e.refuse("sums without their own element");
+  if (e.node().attribute_int("reverse", 0) != 0) e.refuse("sums from the end");
+  const auto rank = static_cast<int64_t>(e.shape(0).size());
+  const int64_t axis = e.known_ints(1, "axis").at(0);
+  e.result(e.operation("numpy.Cumsum", {{"axis", axis < 0 ? axis + rank : axis}, {"dtype", nullptr}},
+                       Json::array({Export::tensor(e.input(0))}), e.output_type()));
+}
+
 void write_reduce(Export& e) {
   const std::vector<int64_t> x = e.shape(0);
   const auto rank = static_cast<int64_t>(x.size());

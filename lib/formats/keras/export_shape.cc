@@ -245,6 +245,10 @@ void write_slice(Export& e) {
     const int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i], extent = x[axis];
     if (extent < 0 && begins[i] == 0 && ends[i] >= INT_MAX && steps[i] == 1) continue;
     if (extent < 0) e.refuse("the extent of axis ", axis, " is open; fix it with --shape");
+    if (steps[i] == -1 && (begins[i] == -1 || begins[i] >= extent - 1) && ends[i] < -extent) {
+      y = e.operation("numpy.Flip", {{"axis", axis}}, Json::array({Export::tensor(y)}), type);
+      continue;
+    }
     const auto place = [&](int64_t v) { return std::clamp<int64_t>(v < 0 ? v + extent : v, 0, extent); };
     const int64_t begin = place(begins[i]), end = std::max(begin, place(ends[i]));
     if (steps[i] < 1) e.refuse("a step of ", steps[i]);

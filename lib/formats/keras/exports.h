@@ -33,6 +33,8 @@ void write_leaky_relu(Export& e);
 void write_matmul(Export& e);
 void write_operation(Export& e);
 void write_prelu(Export& e);
+void write_arg_extreme(Export& e);
+void write_cumulative_sum(Export& e);
 void write_reduce(Export& e);
 void write_relu(Export& e);
 void write_softmax(Export& e);

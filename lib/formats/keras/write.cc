@@ -101,7 +101,7 @@ Graph prepared(const Graph& source) {
   Graph graph = source;
   infer_types(graph);
   decompose(graph, [](const Node& node) {
-    return (node.op == "Elu" || has_usual_numbers(node)) &&
+    return (node.op == "Elu" || has_usual_numbers(node)) && node.attribute_int("select_last_index", 0) == 0 &&
            std::any_of(export_rows().begin(), export_rows().end(),
                        [&](const ExportRow& row) { return node.op == row.op; });
   });
