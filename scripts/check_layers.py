@@ -10,7 +10,7 @@ an instruction set, processor or device named in a string, or a level compared w
 a Transpose's "perm" that is read without its default, a value that is called otherwise past rename_value(),
 a tool that writes to standard error past lib/cli, which makes names out of files visible,
 a tool above 120 lines, a source file above 800, a class of lib or tools above 300, a function
-of theirs above 60, a first line that does not say what the file is, a note to
+of theirs above 60, more of what decision 0084 counts than it allows, a first line that does not say what the file is, a note to
 self in place of the work.
 """
 import functools
@@ -38,6 +38,12 @@ RENAMES = re.compile(r"\bvalue\([^;]*\)\.name = ")
 NAMING = ("lib/formats/draft.cc", "lib/faults/names.cc", "lib/convert/architectures/modules.cc")  # values that no body knows yet
 TO_ERRORS = r"\bstd::c(err|log)\b|fprintf\(stderr|\bSTDERR_FILENO\b|(?<![\w:])perror\("
 COMMENT = {".cc": "// ", ".h": "// ", ".def": "// ", ".py": '"""', ".cmake": "# ", ".txt": "# ", "": "# "}
+
+
+# The most that there may be, and what stands in its place (docs/decisions/0084).
+COUNTS = {"casts to size_t": (300, "subscripts and arguments take int64_t as it is"),
+          "lists of dtypes": (3, "is_float() and others of tensor/dtype.h ask what a dtype is"),
+          'files that name "Conv"': (6, "Trait::Weighted is what layers have in common")}
 
 
 def read_layers(path):
@@ -201,6 +207,23 @@ def check_source(name, suffix, text):
             yield f"{name}:{number}: a note to self; do it or open an issue"
 
 
+def check_counts(counted):
+    """Holds decision 0084: what may be in few places, in all of lib and tools."""
+    for what, places in counted.items():
+        most, way_out = COUNTS[what]
+        if len(places) > most:
+            yield f"{len(places)} {what}, above {most}; {way_out}: {', '.join(sorted(set(places)))}"
+
+
+def count(name, text, counted):
+    """Adds the places of a file."""
+    code = code_of(text)
+    counted["casts to size_t"] += [name] * code.count("static_cast<size_t>")
+    counted["lists of dtypes"] += [name] * code.count("== DType::Float32 ||")
+    if re.search(r'^(?!\s*//).*"Conv"', text, re.M) and not name.startswith(("lib/ops/", "lib/formats/")):
+        counted['files that name "Conv"'].append(name)
+
+
 def is_source(path, root):
     parts = path.relative_to(root).parts
     if path.suffix in (".cc", ".h", ".def", ".py", ".cmake"):
@@ -214,6 +237,7 @@ def main(root):
         if folder not in layers:
             breaches.append(f"lib/{folder}: a folder that lib/LAYERS does not name")
     targets = read_targets(root / "lib" / "target")
+    counted = {what: [] for what in COUNTS}
     for top in ("lib", "tools", "tests", "bench", "scripts", "cmake", ".ci"):
         for path in sorted((root / top).rglob("*")):
             if not path.is_file() or not is_source(path, root):
@@ -228,7 +252,10 @@ def main(root):
             if top in ("lib", "tools") and path.suffix in (".cc", ".h"):
                 breaches += check_classes(name, text)
                 breaches += check_functions(name, text)
+            if top in ("lib", "tools") and path.suffix in (".cc", ".h", ".def"):
+                count(name, text, counted)
             breaches += check_source(name, path.suffix, text)
+    breaches += check_counts(counted)
     for breach in breaches:
         print(breach)
     return 1 if breaches else 0

@@ -182,7 +182,7 @@ bool extreme_index(Decomposition& s) {
   const bool keeps = int_attribute(s.node(), "keepdims") != 0, last = int_attribute(s.node(), "select_last_index") != 0;
   if (!s.has_rank() || (!keeps && !last)) return false;
   const Attributes plain = {{"axis", axis}, {"keepdims", int64_t{0}}};
-  const Dim extent = (*s.type().shape)[static_cast<size_t>(axis < 0 ? axis + s.rank() : axis)];
+  const Dim extent = (*s.type().shape)[axis < 0 ? axis + s.rank() : axis];
   if (last && !extent.fixed()) return false;
   ValueId from = s.x();
   if (last) from = s.emit("Slice", {from, s.list({-1}), s.list({INT64_MIN}), s.list({axis}), s.list({-1})});

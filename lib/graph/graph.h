@@ -63,7 +63,7 @@ struct Value {
 
 struct Node {
   std::string name;    // the source model's node name; may be empty
-  std::string op;      // "Conv"
+  std::string op;      // "Relu"
   std::string domain;  // "" for ai.onnx
   std::vector<ValueId> inputs, outputs;
   Attributes attributes;

@@ -33,7 +33,7 @@ class Chance {
     std::vector<int64_t> order;
     for (int64_t i = 0; i < n; ++i) {
       order.push_back(i);
-      std::swap(order[static_cast<size_t>(between(0, i))], order.back());
+      std::swap(order[between(0, i)], order.back());
     }
     return order;
   }

@@ -90,7 +90,7 @@ bool compress(Growth& g) {
   if (x == kNoValue) return false;
   const Shape shape = g.shape(x);
   const int64_t axis = g.chance.between(0, static_cast<int64_t>(shape.size()) - 1);
-  const ValueId kept = g.integers({g.chance.between(1, shape[static_cast<size_t>(axis)])}, 0, 1, DType::Bool);
+  const ValueId kept = g.integers({g.chance.between(1, shape[axis])}, 0, 1, DType::Bool);
   const ValueId y = g.emit("Compress", {x, kept}, {{"axis", axis}});
   g.emit("Mul", {y, g.number(0.5)});
   return true;

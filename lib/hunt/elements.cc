@@ -9,7 +9,7 @@ namespace {
 // Axes of a value, some of them or all, in any order, at times counted from the back.
 std::vector<int64_t> some_axes(Growth& g, int64_t rank) {
   std::vector<int64_t> axes = g.chance.order(rank);
-  axes.resize(static_cast<size_t>(g.chance.between(1, rank)));
+  axes.resize(g.chance.between(1, rank));
   for (int64_t& axis : axes) axis -= g.chance.is(0.3) ? rank : 0;
   return axes;
 }
@@ -246,7 +246,7 @@ bool top(Growth& g) {
   if (x == kNoValue) return false;
   const Shape shape = g.shape(x);
   const int64_t axis = g.chance.between(0, static_cast<int64_t>(shape.size()) - 1);
-  g.emit_many("TopK", {x, g.net.list({g.chance.between(1, shape[static_cast<size_t>(axis)])})},
+  g.emit_many("TopK", {x, g.net.list({g.chance.between(1, shape[axis])})},
               {{"axis", axis}, {"largest", g.chance.between(0, 1)}}, 2);
   return true;
 }

@@ -19,7 +19,7 @@ bool concat(Growth& g) {
   std::vector<ValueId> inputs = {x};
   for (int64_t n = g.chance.between(1, 2); n > 0; --n) {
     Shape shape = g.shape(x);
-    shape[static_cast<size_t>(axis)] = g.chance.between(1, 3);
+    shape[axis] = g.chance.between(1, 3);
     inputs.push_back(g.chance.is(0.7) ? g.like(x) : g.numbers(shape, -1, 1));
   }
   g.emit("Concat", inputs, {{"axis", written(g, axis, rank)}});
@@ -29,7 +29,7 @@ bool concat(Growth& g) {
 bool split(Growth& g) {
   const ValueId x = g.any(-1);
   if (x == kNoValue) return false;
-  const int64_t rank = rank_of(g, x), axis = place(g, rank), extent = g.shape(x)[static_cast<size_t>(axis)];
+  const int64_t rank = rank_of(g, x), axis = place(g, rank), extent = g.shape(x)[axis];
   if (extent < 2) return false;
   const int64_t first = g.chance.between(1, extent - 1);
   if (g.chance.is(0.3)) {
@@ -46,9 +46,9 @@ bool slice(Growth& g) {
   const Shape shape = g.shape(x);
   const int64_t rank = rank_of(g, x);
   std::vector<int64_t> axes = g.chance.order(rank), starts, ends, steps;
-  axes.resize(static_cast<size_t>(g.chance.between(1, rank)));
+  axes.resize(g.chance.between(1, rank));
   for (int64_t axis : axes) {
-    const int64_t extent = shape[static_cast<size_t>(axis)];
+    const int64_t extent = shape[axis];
     const int64_t from = g.chance.between(0, extent - 1), to = g.chance.between(from, extent - 1);
     const int64_t step = g.chance.of<int64_t>({1, 1, 1, 2, 3});
     if (g.chance.is(g.common ? 0.05 : 0.2)) {  // backwards; an end in front of the first one is far below 0
@@ -105,7 +105,7 @@ bool reshape(Growth& g) {
     return true;
   }
   // Neighbours become one axis, or an even one becomes two.
-  const auto at = static_cast<size_t>(place(g, rank_of(g, x)));
+  const size_t at = place(g, rank_of(g, x));
   if (shape.size() > 1 && at + 1 < shape.size() && g.chance.is(0.6)) {
     shape[at] *= shape[at + 1];
     shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(at) + 1);
@@ -127,7 +127,7 @@ bool squeeze(Growth& g) {
   const Shape shape = g.shape(x);
   const int64_t rank = rank_of(g, x);
   for (int64_t axis = 0; axis < rank; ++axis) {
-    if (shape[static_cast<size_t>(axis)] == 1 && rank > 1 && g.chance.is(0.5)) {
+    if (shape[axis] == 1 && rank > 1 && g.chance.is(0.5)) {
       g.emit("Squeeze", {x, g.net.list({written(g, axis, rank)})});
       return true;
     }
@@ -182,7 +182,7 @@ bool blocks(Growth& g) {
 bool gather(Growth& g) {
   const ValueId x = g.any(-1);
   if (x == kNoValue) return false;
-  const int64_t rank = rank_of(g, x), axis = place(g, rank), extent = g.shape(x)[static_cast<size_t>(axis)];
+  const int64_t rank = rank_of(g, x), axis = place(g, rank), extent = g.shape(x)[axis];
   const Shape shape = g.chance.of<Shape>({{}, {1}, {3}, {2, 2}});
   if (rank + static_cast<int64_t>(shape.size()) - 1 > 5) return false;
   g.emit("Gather",
@@ -195,8 +195,8 @@ bool gather_elements(Growth& g) {
   const ValueId x = g.any(-1);
   if (x == kNoValue) return false;
   Shape shape = g.shape(x);
-  const int64_t rank = rank_of(g, x), axis = place(g, rank), extent = shape[static_cast<size_t>(axis)];
-  shape[static_cast<size_t>(axis)] = g.chance.between(1, extent + 1);
+  const int64_t rank = rank_of(g, x), axis = place(g, rank), extent = shape[axis];
+  shape[axis] = g.chance.between(1, extent + 1);
   g.emit("GatherElements", {x, g.integers(shape, 0, extent - 1)}, {{"axis", written(g, axis, rank)}});
   return true;
 }
@@ -208,7 +208,7 @@ bool gather_nd(Growth& g) {
   const int64_t depth = g.chance.between(1, rank_of(g, x)), n = g.chance.between(1, 4);
   std::vector<int64_t> places;
   for (int64_t i = 0; i < n; ++i) {
-    for (int64_t d = 0; d < depth; ++d) places.push_back(place(g, shape[static_cast<size_t>(d)]));
+    for (int64_t d = 0; d < depth; ++d) places.push_back(place(g, shape[d]));
   }
   g.emit("GatherND", {x, g.net.store("places", Tensor::of<int64_t>({n, depth}, places))});
   return true;
@@ -218,15 +218,15 @@ bool scatter(Growth& g) {
   const ValueId x = g.any(-1);
   if (x == kNoValue) return false;
   Shape shape = g.shape(x);
-  const int64_t rank = rank_of(g, x), axis = place(g, rank), extent = shape[static_cast<size_t>(axis)];
+  const int64_t rank = rank_of(g, x), axis = place(g, rank), extent = shape[axis];
   // No place twice: what is written there last is not defined.
   const int64_t n = g.chance.between(1, extent);
   Shape updates = shape;
-  updates[static_cast<size_t>(axis)] = n;
+  updates[axis] = n;
   std::vector<int64_t> order = g.chance.order(extent), places;
   int64_t inner = 1;
-  for (int64_t i = axis + 1; i < rank; ++i) inner *= shape[static_cast<size_t>(i)];
-  for (int64_t i = 0; i < element_count(updates); ++i) places.push_back(order[static_cast<size_t>(i / inner % n)]);
+  for (int64_t i = axis + 1; i < rank; ++i) inner *= shape[i];
+  for (int64_t i = 0; i < element_count(updates); ++i) places.push_back(order[i / inner % n]);
   Attributes a = {{"axis", written(g, axis, rank)}};
   const std::string how = g.chance.of<std::string>({"none", "none", "add", "mul", "max", "min"});
   if (how != "none") a["reduction"] = how;

@@ -62,7 +62,7 @@ Image codec::allocate(int64_t width, int64_t height, const DecodeOptions& option
   Image image;
   image.width = static_cast<int>(width);
   image.height = static_cast<int>(height);
-  image.rgb.resize(static_cast<size_t>(width * height) * 3);
+  image.rgb.resize(width * height * 3);
   if (fill) std::fill(image.rgb.begin(), image.rgb.end(), uint8_t{0});
   return image;
 }

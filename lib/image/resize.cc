@@ -73,7 +73,7 @@ Image new_image(int width, int height) {
   Image image;
   image.width = width;
   image.height = height;
-  image.rgb.resize(static_cast<size_t>(width) * static_cast<size_t>(height) * 3);
+  image.rgb.resize(width * static_cast<size_t>(height) * 3);
   return image;
 }
 
@@ -97,7 +97,7 @@ Image resize_nearest(const Image& image, ImageSize size, const ImageRegion& regi
   Image out = new_image(region.width, region.height);
   uint8_t* to = out.rgb.data();
   for (int row : rows) {
-    const uint8_t* from = image.rgb.data() + static_cast<size_t>(row) * stride(image);
+    const uint8_t* from = image.rgb.data() + row * stride(image);
     for (int column : columns) {
       std::memcpy(to, from + 3 * static_cast<size_t>(column), 3);
       to += 3;
@@ -190,7 +190,7 @@ Weights resample::compute_weights(int in_size, int out_size, int out_begin, int 
 
   Weights result;
   result.taps = (widest + 3) / 4 * 4;
-  result.weights.resize(windows.size() * static_cast<size_t>(result.taps));
+  result.weights.resize(windows.size() * result.taps);
   std::vector<double> values(widest);
   for (size_t i = 0; i < windows.size(); ++i) {
     const auto [first, n] = windows[i];
@@ -201,7 +201,7 @@ Weights resample::compute_weights(int in_size, int out_size, int out_begin, int 
       sum += values[t];
     }
     const int moved_first = std::max(0, std::min(first, in_size - result.taps));
-    int32_t* weights = result.weights.data() + i * static_cast<size_t>(result.taps) + (first - moved_first);
+    int32_t* weights = result.weights.data() + i * result.taps + (first - moved_first);
     for (int t = 0; t < n; ++t) {
       double value = values[t];
       if (sum != 0.0) value /= sum;
@@ -233,7 +233,7 @@ void resample::horizontal_portable(const PassHorizontal& pass) {
     const uint8_t* row = pass.in + static_cast<size_t>(y) * static_cast<size_t>(pass.in_width) * 3;
     for (size_t x = 0; x < w.first.size(); ++x) {
       const uint8_t* in = row + 3 * static_cast<size_t>(w.first[x]);
-      const int32_t* weight = w.weights.data() + x * static_cast<size_t>(w.taps);
+      const int32_t* weight = w.weights.data() + x * w.taps;
       uint32_t red = kRounding, green = kRounding, blue = kRounding;
       for (int t = 0; t < taps; ++t) {
         const auto k = static_cast<uint32_t>(weight[t]);
@@ -255,7 +255,7 @@ void resample::vertical_portable(const PassVertical& pass) {
   for (size_t y = 0; y < w.first.size(); ++y) {
     std::fill(sums.begin(), sums.end(), kRounding);
     for (int t = 0; t < taps; ++t) {
-      const auto k = static_cast<uint32_t>(w.weights[y * static_cast<size_t>(w.taps) + static_cast<size_t>(t)]);
+      const auto k = static_cast<uint32_t>(w.weights[y * w.taps + t]);
       if (k == 0) continue;
       const uint8_t* row = pass.in + static_cast<size_t>(w.first[y] + t) * pass.in_stride;
       for (size_t x = 0; x < pass.row_bytes; ++x) sums[x] += row[x] * k;
@@ -355,7 +355,7 @@ Image crop(const Image& image, const ImageRegion& region) {
   for (int y = 0; y < region.height; ++y) {
     const uint8_t* from =
         image.rgb.data() + static_cast<size_t>(region.y + y) * stride(image) + 3 * static_cast<size_t>(region.x);
-    std::memcpy(out.rgb.data() + static_cast<size_t>(y) * stride(out), from, stride(out));
+    std::memcpy(out.rgb.data() + y * stride(out), from, stride(out));
   }
   return out;
 }

@@ -375,7 +375,7 @@ std::optional<QuantisedConstant> quantised_constant(const Graph& graph, const Us
   const double least = least_of(integers->dtype()) + (dtype_class(integers->dtype()) == DTypeClass::Signed ? 1 : 0);
   const double most = most_of(integers->dtype());
   for (size_t i = 0; i < q.size(); ++i) {
-    const size_t c = scales.size() > 1 ? i / static_cast<size_t>(stride) % scales.size() : 0;
+    const size_t c = scales.size() > 1 ? i / stride % scales.size() : 0;
     found.steps.push_back(scales[c]);
     found.groups.push_back(c);
     found.numbers.push_back((q[i] - zeros[zeros.size() > 1 ? c % zeros.size() : 0]) * scales[c]);

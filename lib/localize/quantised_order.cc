@@ -144,10 +144,10 @@ std::vector<size_t> elements_in_order(const IntegerOrder& order, const Shape& sh
   for (size_t to = 0; to < from.size(); ++to) {
     size_t at = 0;
     for (size_t axis = 0; axis < shape.size(); ++axis) {
-      size_t i = to / static_cast<size_t>(strides[axis]) % static_cast<size_t>(shape[axis]);
+      size_t i = to / strides[axis] % shape[axis];
       if (std::find(order.reversed.begin(), order.reversed.end(), axis) != order.reversed.end())
-        i = static_cast<size_t>(shape[axis]) - 1 - i;
-      at += i * static_cast<size_t>(strides[order.perm.empty() ? axis : order.perm[axis]]);
+        i = shape[axis] - 1 - i;
+      at += i * strides[order.perm.empty() ? axis : order.perm[axis]];
     }
     from[to] = at;
   }

@@ -108,7 +108,7 @@ class Divider {
 
   void insert(NodeId before, Node node, size_t part) {
     const NodeId id = result_.graph.insert_node_before(before, std::move(node));
-    result_.places.resize(static_cast<size_t>(id) + 1, 0);
+    result_.places.resize(id + 1, 0);
     result_.places[id] = part;
   }
 

@@ -23,7 +23,7 @@ class Guard {
  private:
   bool guarded(NodeId id) {
     const Node& node = graph_.node(id);
-    const bool layer = is_op(node, "Conv") || is_op(node, "ConvTranspose") || is_op(node, "Gemm");
+    const bool layer = has_trait(node, Trait::Weighted) && !is_op(node, "MatMul");
     const Tensor* weights = graph_.constant(node.input(1));
     if (!layer || weights == nullptr || weights->dtype() != DType::Float32 || !leads_to_integers(id)) return false;
     const NodeId maker = uses_.producer[node.inputs[0]];

@@ -55,7 +55,7 @@ Affine affine_of(double low, double high, DType dtype, bool symmetric) {
 QuantizedWeights quantize_weights(const Tensor& weights, int64_t axis, const std::vector<double>& least_scales,
                                   double largest_integer) {
   const size_t channels = axis < 0 ? 1 : weights.dim(static_cast<int>(axis));
-  const auto step = static_cast<size_t>(axis < 0 ? weights.size() : row_major_strides(weights.shape())[axis]);
+  const size_t step = axis < 0 ? weights.size() : row_major_strides(weights.shape())[axis];
   const std::span<const float> real = weights.values<float>();
   std::vector<float> largest(channels, 0);
   const auto channel_of = [&](size_t i) { return step == 0 ? 0 : i / step % channels; };

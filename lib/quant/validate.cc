@@ -46,7 +46,7 @@ Ranking::Ranking(const Tensor& output) {
   if (first < 0) return;
   probabilities_ = holds_probabilities(output);
   const std::vector<double> all = probabilities_of(output, probabilities_);
-  best_.push_back({first, all[static_cast<size_t>(first)]});
+  best_.push_back({first, all[first]});
   for (size_t i = 0; i < all.size(); ++i) {
     if (static_cast<int64_t>(i) != first) best_.push_back({static_cast<int64_t>(i), all[i]});
   }
@@ -64,7 +64,7 @@ double Ranking::expected_loss(const Tensor& after) const {
   double weight = 0, mean = 0, variance = 0;
   for (const Class& c : best_) {
     logarithm.push_back(std::log(std::max(c.probability, kLeastProbability)));
-    moved.push_back(std::log(std::max(now[static_cast<size_t>(c.label)], kLeastProbability)) - logarithm.back());
+    moved.push_back(std::log(std::max(now[c.label], kLeastProbability)) - logarithm.back());
     weight += c.probability;
     mean += c.probability * moved.back();
   }

@@ -139,7 +139,7 @@ void Transposition::slabs(const std::byte* from, size_t depth, std::vector<std::
   Axes axes(axes_.begin() + static_cast<std::ptrdiff_t>(depth), axes_.end());
   for (int64_t i = 0; i < axes_[depth].extent; i += most) {
     axes[0].extent = std::min(most, axes_[depth].extent - i);
-    room.resize(static_cast<size_t>(axes[0].extent) * row);
+    room.resize(axes[0].extent * row);
     copy(at(i), axes, room.data());
     to.write(room);
   }

@@ -43,7 +43,7 @@ Images::Images(const std::string& data, const std::optional<LabelSet>& classes) 
     if (known.count(-1) != 0 || known.size() != given.size() || given.size() != names.size())
       fail_usage(data, ": its classes are ", dnn::join(given, ", "), "; those of the training images are ",
                  dnn::join(names, ", "));
-    for (auto& [label, image] : found) label = place[static_cast<size_t>(label)];
+    for (auto& [label, image] : found) label = place[label];
   }
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   for (auto& [label, place] : found) {

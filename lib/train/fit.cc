@@ -23,8 +23,8 @@ int64_t since(Clock::time_point start) {
 
 std::vector<Samples> cut(const Samples& order, int64_t batch) {
   std::vector<Samples> batches;
-  for (size_t at = 0; at < order.size(); at += static_cast<size_t>(batch)) {
-    const size_t end = std::min(order.size(), at + static_cast<size_t>(batch));
+  for (size_t at = 0; at < order.size(); at += batch) {
+    const size_t end = std::min(order.size(), at + batch);
     batches.emplace_back(order.begin() + static_cast<std::ptrdiff_t>(at),
                          order.begin() + static_cast<std::ptrdiff_t>(end));
   }
@@ -103,8 +103,7 @@ bool train_epoch(Trainer& trainer, const Batches& training, const FitOptions& op
   step.iterations = (static_cast<int64_t>(cuts.size()) + options.batches - 1) / options.batches;
   step.rate = report->rate;
   for (size_t i = 0; i < cuts.size(); ++i) {
-    const size_t group = i - i % static_cast<size_t>(options.batches),
-                 end = std::min(cuts.size(), group + static_cast<size_t>(options.batches));
+    const size_t group = i - i % options.batches, end = std::min(cuts.size(), group + options.batches);
     if (i == group) step.score = Score();
     const auto begin = Clock::now();
     size_t together = 0;

@@ -155,21 +155,16 @@ double dropout_ratio(const Graph& graph, const Node& dropout) {
 
 std::vector<ValueId> untrained_numbers(const Graph& graph, const Trained& trained, const Frozen& frozen) {
   // Those that compute with numbers of the network, and those that bring them to such.
-  static const std::set<std::string> kReaders = {"Add",           "Cast",
-                                                 "Concat",        "Conv",
-                                                 "ConvTranspose", "Div",
-                                                 "Expand",        "Gather",
-                                                 "Gemm",          "GroupNormalization",
-                                                 "Identity",      "InstanceNormalization",
-                                                 "MatMul",        "Mul",
-                                                 "Pow",           "Reshape",
-                                                 "Sub",           "Transpose"};
+  static const std::set<std::string> kReaders = {
+      "Add", "Cast", "Concat",  "Div", "Expand",   "Gather", "GroupNormalization", "Identity", "InstanceNormalization",
+      "Mul", "Pow",  "Reshape", "Sub", "Transpose"};
   std::set<ValueId> known;
   for (const Parameter& parameter : trained.parameters) known.insert(parameter.value);
   std::vector<ValueId> left;
   for (NodeId id : graph.order()) {
     const Node& node = graph.node(id);
-    if (!node.domain.empty() || kReaders.count(node.op) == 0 || frozen.count(graph.value(node.outputs[0]).name) != 0)
+    if (!node.domain.empty() || (kReaders.count(node.op) == 0 && !has_trait(node, Trait::Weighted)) ||
+        frozen.count(graph.value(node.outputs[0]).name) != 0)
       continue;
     for (ValueId v : node.inputs) {
       const Tensor* constant = graph.constant(v);

@@ -85,7 +85,7 @@ void Ranks::sum(const std::vector<Tensor>& own, const std::vector<double>& weigh
 template <class T>
 void Ranks::sum_numbers(const std::vector<Tensor>& own, const std::vector<double>& weights, std::vector<Tensor>* sums) {
   const NumberRow<T> row(own);
-  const auto ranks = static_cast<size_t>(size());
+  const size_t ranks = size();
   const int64_t all = row.count(), most = std::min(all, kNumbersAtOnce);
   std::vector<T> piece(most), received;
   std::vector<double> added;
@@ -93,7 +93,7 @@ void Ranks::sum_numbers(const std::vector<Tensor>& own, const std::vector<double
     const int64_t n = std::min(kNumbersAtOnce, all - begin), mine = share(n).count;
     const std::span<T> numbers(piece.data(), n);
     row.read(begin, numbers);
-    received.resize(static_cast<size_t>(mine) * ranks);
+    received.resize(mine * ranks);
     std::vector<std::span<T>> shares, parts;
     for (size_t r = 0; r < ranks; ++r) {
       const RankShare part = share_of_rank(n, static_cast<int>(r), size());
@@ -134,7 +134,7 @@ Tensor Ranks::join_rows(const Tensor& own, int64_t rows) {
 }
 
 void Ranks::spread(std::vector<Tensor>* tensors) {
-  const auto ranks = static_cast<size_t>(size());
+  const size_t ranks = size();
   for (Tensor& tensor : *tensors) {
     if (tensor.size() == 0) continue;
     Tensor received(tensor.dtype(), tensor.shape());

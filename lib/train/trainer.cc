@@ -137,7 +137,7 @@ void Trainer::prepare_ranks() {
   for (size_t i : step.writes) {
     if (std::find(gathered_.begin(), gathered_.end(), i) == gathered_.end()) followed_.push_back(i);
   }
-  samples_.assign(static_cast<size_t>(options_.ranks->size()), 0);
+  samples_.assign(options_.ranks->size(), 0);
 }
 
 Graph Trainer::network(int64_t batch) const {

@@ -58,6 +58,15 @@ class Breaches(unittest.TestCase):
         self.assertEqual(self.run_on("check_layers.py", {"tools/dnn-x.cc": tool}), [])
         self.expect("check_layers.py", {"tools/dnn-x.cc": tool + "step();\n"}, "tools/dnn-x.cc", "121", "120")
 
+    def test_counts_that_decision_0084_bounds(self):
+        cast = "// Casts of one file.\n" + "f(static_cast<size_t>(i));\n" * 300
+        self.assertEqual(self.run_on("check_layers.py", {"lib/base/x.cc": cast}), [])
+        self.expect("check_layers.py", {"lib/base/x.cc": cast, "lib/base/y.cc": "// One more of these casts.\nf(static_cast<size_t>(i));\n"}, "301 casts", "300")
+        names = {f"lib/graph/x{i}.cc": '// Asks for a name.\nbool b = op == "Conv";\n' for i in range(6)}
+        elsewhere = {"lib/ops/y.cc": '// Knows it, as it may.\nbool b = op == "Conv";\n', "lib/graph/z.h": '// Says it in a comment.\n// "Conv", say\n'}
+        self.assertEqual(self.run_on("check_layers.py", {**names, **elsewhere}), [])
+        self.expect("check_layers.py", {**names, "lib/base/x.cc": '// Asks for it, too.\nbool b = op == "Conv";\n'}, '7 files that name "Conv"', "lib/base/x.cc")
+
     def test_include_sideways(self):
         files = {"lib/stream/x.cc": '// A file beside graph.\n#include "graph/graph.h"\n'}
         self.expect("check_layers.py", files, "lib/stream/x.cc:2", "sideways")

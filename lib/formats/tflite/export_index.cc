@@ -23,7 +23,7 @@ int32_t index_tensor(Export& e, size_t i, size_t first, bool tuples) {
 
 void write_gather(Export& e) {
   const auto axis = static_cast<int>(e.node().attribute_int("axis", 0));
-  const auto at = static_cast<size_t>(axis < 0 ? axis + static_cast<int>(e.shape(0).size()) : axis);
+  const size_t at = axis < 0 ? axis + static_cast<int>(e.shape(0).size()) : axis;
   e.op(36, {e.input(0), index_tensor(e, 1, at, false)}, {e.output()}, {23, CreateGatherOptions(e.builder(), axis)});
 }
 

@@ -182,7 +182,7 @@ TensorTable::Storage TensorTable::storage(Ref ref) {
   const int64_t n = tree_.integer(id[4], "the size of a storage");
   if (n < 0 || static_cast<uint64_t>(n) > result.bytes.size() / dtype_size(result.dtype))
     fail_malformed("storage ", key, ": ", result.bytes.size(), " bytes for ", n, " of ", dtype_name(result.dtype));
-  result.bytes = result.bytes.first(static_cast<size_t>(n) * dtype_size(result.dtype));
+  result.bytes = result.bytes.first(n * dtype_size(result.dtype));
   return result;
 }
 
@@ -207,8 +207,8 @@ Tensor StridedTensors::read(DType dtype, Bytes storage, int64_t offset, const st
   if (offset < 0 || (n > 0 && last >= available))
     fail_malformed("a tensor of shape ", shape_text(sizes), " at ", offset, " leaves its storage of ", available);
   if (n == 0) return Tensor(dtype, sizes);
-  const std::byte* first = storage.data() + static_cast<size_t>(offset) * size;
-  const size_t n_bytes = static_cast<size_t>(n) * size;
+  const std::byte* first = storage.data() + offset * size;
+  const size_t n_bytes = n * size;
   const bool plain = contiguous(sizes, strides);
   const size_t alignment = std::min<size_t>(size, 8);
   if (plain && !swapped_ && reinterpret_cast<uintptr_t>(first) % alignment == 0)
@@ -226,7 +226,7 @@ Tensor StridedTensors::read(DType dtype, Bytes storage, int64_t offset, const st
     for (int64_t i = 0; i < n; ++i) {
       int64_t from = 0;
       for (size_t axis = 0; axis < at.size(); ++axis) from += at[axis] * strides[axis];
-      std::memcpy(out + static_cast<size_t>(i) * size, first + static_cast<size_t>(from) * size, size);
+      std::memcpy(out + i * size, first + from * size, size);
       for (size_t axis = at.size(); axis-- > 0;) {
         if (++at[axis] < sizes[axis]) break;
         at[axis] = 0;
