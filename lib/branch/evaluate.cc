@@ -223,7 +223,14 @@ std::string json_path(const std::string& csv) {
   return (ends_with(csv, ".csv") ? csv.substr(0, csv.size() - 4) : csv) + ".json";
 }
 
-Earlier read_earlier(const std::string& path) {
+// What rows of one table have in common.
+std::string settings_of(const EvaluateRequest& request) {
+  std::vector<std::string> words;
+  for (const Part& part : request.parts) words.push_back(part.entry());
+  return cat("-O", request.compile.opt, " --devices ", dnn::join(words, ","), " --image-size ", request.image_size);
+}
+
+Earlier read_earlier(const std::string& path, const std::string& settings) {
   Earlier earlier;
   if (!std::filesystem::exists(path)) return earlier;
   earlier.csv = read_file(path);
@@ -239,6 +246,9 @@ Earlier read_earlier(const std::string& path) {
     if (!json.is_object() || !json.contains("results") || !json["results"].is_array())
       fail_malformed(json_path(path), ": not the JSON that belongs to ", path, "; move it away");
     earlier.results = json["results"];
+    if (json.contains("settings") && json["settings"] != settings)
+      fail_usage(path, " has rows of ", json["settings"].dump(), ", asked for are ", settings,
+                 "; choose another -o, or move the file away");
   }
   return earlier;
 }
@@ -292,7 +302,8 @@ void evaluate(const EvaluateRequest& request) {
   for (const Part& part : request.parts) {
     if (used.find(part.letter) == std::string::npos) request.warn(cat("no configuration has work for ", part.label()));
   }
-  Earlier earlier = read_earlier(request.output);
+  const std::string settings = settings_of(request);
+  Earlier earlier = read_earlier(request.output, settings);
   std::vector<EvaluateResult> results;
   size_t skipped = 0;
   for (const std::string& file : files) {
@@ -303,7 +314,8 @@ void evaluate(const EvaluateRequest& request) {
     results.push_back(evaluate_config(file, request));
     earlier.csv += csv_row(results.back()) + "\n";
     earlier.results.push_back(parse_ordered_json(result_json(results.back())));
-    write_file(json_path(request.output), json_text(nlohmann::ordered_json{{"results", earlier.results}}, 2) + "\n");
+    write_file(json_path(request.output),
+               json_text(nlohmann::ordered_json{{"settings", settings}, {"results", earlier.results}}, 2) + "\n");
     write_file(request.output, earlier.csv);
     request.say(result_line(results.back()));
     if (results.back().accuracy) request.say(stats_line(results.back()));

@@ -24,7 +24,7 @@ Stmt rest_in_last_turn(const Stmt& given) {
   if (!stores_only(body)) return body;
   const std::function<Stmt(const Stmt&)> visit = [&](const Stmt& s) -> Stmt {
     if (s->kind == StmtKind::For && s->loop == LoopKind::Serial) return rebuild(*s, {visit(s->children[0])});
-    if (s->kind != StmtKind::Block || s->children[0]->kind != StmtKind::For) return s;
+    if (s->kind != StmtKind::Block || s->children.empty() || s->children[0]->kind != StmtKind::For) return s;
     const Stmt& l = s->children[0];
     if (l->extent < 2) return s;
     const std::vector<Stmt> rest(s->children.begin() + 1, s->children.end());

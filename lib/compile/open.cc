@@ -106,9 +106,11 @@ Package compile_source(const ModelSource& source, const std::string& sha256, con
   } catch (Error& e) {
     throw e.within(source_name(source.path));
   }
-  package.info.model_path = file_name(source.path);
-  package.info.model_format = sniff_format(source).name;
-  package.info.model_sha256 = sha256;
+  const bool itself = options.made_of.empty();
+  const ModelSource origin = itself ? source : open_model(options.made_of, options.shapes, options.ignored);
+  package.info.model_path = file_name(origin.path);
+  package.info.model_format = sniff_format(origin).name;
+  package.info.model_sha256 = itself ? sha256 : hash_of(origin);
   package.info.tool_version = version();
   return package;
 }

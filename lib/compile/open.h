@@ -11,16 +11,17 @@
 namespace dnn {
 
 struct OpenOptions {
-  CompileOptions compile;                                // for a model, and for a package whose code may not run here
-  std::vector<std::string> shapes;                       // "NAME:1x3x224x224", see graph/bind.h
-  std::vector<std::string> ignored;                      // fields not to refuse, see formats/leftovers.h
-  int64_t batch = 1;                                     // what a symbolic or unknown first extent of an input becomes
-  std::string cache_folder;                              // compiled packages and kernels; "" for no cache
-  int64_t cache_limit_bytes = int64_t{4} << 30;          // packages there beyond this go, the longest unused first
-  std::string key_path;                                  // this user's signing key; "" for none
-  bool trust = false;                                    // run a package's code without this user's signature
-  bool look_beside = true;                               // for the model of a package that does not hold its weights
-  bool keep_source = false;                              // compile_file() writes the model's weights, too
+  CompileOptions compile;                        // for a model, and for a package whose code may not run here
+  std::vector<std::string> shapes;               // "NAME:1x3x224x224", see graph/bind.h
+  std::vector<std::string> ignored;              // fields not to refuse, see formats/leftovers.h
+  int64_t batch = 1;                             // what a symbolic or unknown first extent of an input becomes
+  std::string cache_folder;                      // compiled packages and kernels; "" for no cache
+  int64_t cache_limit_bytes = int64_t{4} << 30;  // packages there beyond this go, the longest unused first
+  std::string key_path;                          // this user's signing key; "" for none
+  bool trust = false;                            // run a package's code without this user's signature
+  bool look_beside = true;                       // for the model of a package that does not hold its weights
+  bool keep_source = false;                      // compile_file() writes the model's weights, too
+  std::string made_of;  // the file that the model was made of, for the package's info; "": itself
   std::function<void(const std::string& message)> note;  // what happened, for --verbose; may be empty
   std::function<void(const std::string& message)> warn;  // one line when cache or key cannot be kept; may be empty
 };

@@ -30,11 +30,26 @@ void find_quantization(const Graph& graph, ValueId input, InputSlot* slot) {
   }
 }
 
+// The array in the input's dtype, which rounds floats at most: a number that integers do not hold, or that overflows, is another model's.
+Tensor as_given(const Tensor& array, const InputSlot& slot, const std::string& what = {}) {
+  Tensor typed = convert(array, slot.dtype);
+  const bool real = is_float(slot.dtype);
+  if (!real && !is_integer(slot.dtype)) return typed;
+  const std::vector<double> before = to_doubles(array), after = to_doubles(typed);
+  for (size_t i = 0; i < before.size(); ++i) {
+    if (real ? std::isinf(after[i]) == std::isinf(before[i]) : after[i] == before[i]) continue;
+    fail_malformed(what.empty() ? "" : cat(what, ": "), "input '", slot.name, "' is ", dtype_name(slot.dtype),
+                   ", which does not hold ", exact_text(before[i]), " of the given ", dtype_name(array.dtype()),
+                   " numbers");
+  }
+  return typed;
+}
+
 }  // namespace
 
 Tensor fit(const Tensor& tensor, const InputSlot& slot) {
   if (slot.dtype == tensor.dtype()) return tensor;
-  if (!is_float(tensor.dtype()) || !(slot.scale > 0) || !is_integer(slot.dtype)) return convert(tensor, slot.dtype);
+  if (!is_float(tensor.dtype()) || !(slot.scale > 0) || !is_integer(slot.dtype)) return as_given(tensor, slot);
   const int bits = dtype_bits(slot.dtype);
   const bool sign = dtype_class(slot.dtype) == DTypeClass::Signed;
   const double low = sign ? -std::ldexp(1.0, bits - 1) : 0, high = std::ldexp(1.0, sign ? bits - 1 : bits) - 1;
@@ -88,7 +103,7 @@ int64_t count_samples(DType dtype, const Shape& shape, const InputSlot& slot, co
 
 SampleCutter::SampleCutter(const Tensor& array, const InputSlot& slot, const std::string& what)
     : shape_(slot.shape), count_(count_samples(array.dtype(), array.shape(), slot, what)) {
-  Tensor typed = array.dtype() == slot.dtype ? array : convert(array, slot.dtype);
+  Tensor typed = array.dtype() == slot.dtype ? array : as_given(array, slot, what);
   if (count_ == 1 && typed.shape() != shape_) typed = typed.reshaped(shape_);
   array_ = std::make_shared<const Tensor>(std::move(typed));
 }

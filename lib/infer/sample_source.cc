@@ -380,12 +380,17 @@ class Builder {
     std::vector<std::optional<SampleCutter>> by_slot(plan_.slots.size());
     for (const auto& [name, array] : arrays) {
       const size_t i = slot_of(name, path);
+      if (by_slot[i])
+        fail_usage(path, ": input '", name,
+                   "' is given twice; further samples go into one array, or an .npz of their own");
       by_slot[i].emplace(array, plan_.slots[i], path);
     }
     const int64_t n = by_slot.empty() || !by_slot[0] ? 0 : by_slot[0]->count();
     std::vector<SampleCutter> slots;
     for (size_t i = 0; i < by_slot.size(); ++i) {
-      if (!by_slot[i] || by_slot[i]->count() == 0) fail_usage(path, ": no array for input '", plan_.slots[i].name, "'");
+      if (!by_slot[i]) fail_usage(path, ": no array for input '", plan_.slots[i].name, "'");
+      if (by_slot[i]->count() == 0)
+        fail_usage(path, ": the array for input '", plan_.slots[i].name, "' holds no sample");
       if (by_slot[i]->count() != n) {
         fail_malformed(path, ": ", n, " samples for input '", plan_.slots[0].name, "', ", by_slot[i]->count(), " for '",
                        plan_.slots[i].name, "'");

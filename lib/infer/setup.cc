@@ -22,20 +22,21 @@
 namespace dnn {
 namespace {
 
-// "int8" or "int16" where most of the arithmetic reads integers of so many bits, with or without a sign, which passes exchange: a quantised
-// network's; otherwise `element`, which packages name.
+// The dtype that most of the arithmetic reads: "int8" or "int16" of integers of so many bits, with or without a sign, which passes exchange;
+// float64 and 16-bit floats of networks in these; otherwise `element`, which packages name.
 std::string precision_run(const Variant& variant, const std::string& element) {
-  std::map<size_t, double> flops;  // by the bits of integers, 0 of other numbers
+  std::map<DType, double> flops;
   for (const Step& step : variant.steps) {
     if (step.node < 0) continue;
     const ValueId x = variant.graph->node(step.node).input(0);
-    const DType dtype = variant.graph->value(x).type.dtype;
-    flops[is_integer(dtype) ? 8 * dtype_size(dtype) : 0] += step.flops;
+    flops[variant.graph->value(x).type.dtype] += step.flops;
   }
   const auto most =
       std::max_element(flops.begin(), flops.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  const bool small = most != flops.end() && (most->first == 8 || most->first == 16);
-  return small ? cat("int", most->first) : element;
+  if (most == flops.end() || most->first == DType::Float32 || most->second == 0) return element;
+  const size_t size = dtype_size(most->first);
+  if (is_float(most->first)) return std::string(dtype_name(most->first));
+  return is_integer(most->first) && size <= 2 ? cat("int", 8 * size) : element;
 }
 
 std::string metadata_of(const Package& package, std::string_view key) {

@@ -29,8 +29,8 @@ void check_place(const PlaceArgs& o, const std::vector<std::string>& given, cons
   }
   if (o.devices.empty()) fail_usage("--place: pass --devices, e.g. C=cpu@0,G=opencl:0");
   if (output.empty()) fail_usage("say where the package goes: -o FILE");
-  for (const char* name : {"--device", "--isa", "--processor", "--stop-after", "--emit", "--emit-c", "--explain",
-                           "--tune", "--tuning-log", "--precision", "--calibrate"}) {
+  for (const char* name : {"--device", "--isa", "--processor", "--target", "--stop-after", "--emit", "--emit-c",
+                           "--explain", "--tune", "--tuning-log", "--precision", "--calibrate"}) {
     if (is_given(name)) fail_usage(name, " is for a package of one device: leave it out with --place");
   }
   if (!o.rules_out.empty() && o.file != kAuto)
