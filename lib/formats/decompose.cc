@@ -284,6 +284,63 @@ std::optional<Patch> decomposed(const Graph& graph, NodeId id) {
   return std::nullopt;
 }
 
+// An exponent of integers in the base's dtype: ONNX alone lets the two differ.
+void cast_exponent(Graph& graph, NodeId id) {
+  const DType base = graph.value(graph.node(id).input(0)).type.dtype;
+  const ValueId exponent = graph.node(id).input(1);
+  if (!is_float(base) || !is_integer(graph.value(exponent).type.dtype)) return;
+  const std::string name = graph.unused_value_name(graph.value(exponent).name + "/real");
+  if (const Tensor* known = graph.constant(exponent)) {
+    graph.node(id).inputs[1] = graph.add_constant(name, convert(*known, base));
+    return;
+  }
+  Node cast;
+  cast.op = "Cast";
+  cast.name = graph.node(id).name.empty() ? "" : graph.node(id).name + "/Cast";
+  cast.inputs = {exponent};
+  cast.outputs = {graph.add_value(name)};
+  cast.attributes = {{"to", static_cast<int64_t>(base)}};
+  cast.sources = graph.node(id).sources;
+  graph.node(id).inputs[1] = cast.outputs[0];
+  graph.insert_node_before(id, std::move(cast));
+}
+
+// Known indices of a GatherND count from the front: others do not count from the back.
+void count_from_front(Graph& graph, NodeId id) {
+  const Node& node = graph.node(id);
+  const Tensor* known = graph.constant(node.input(1));
+  const auto& shape = graph.value(node.input(0)).type.shape;
+  if (known == nullptr || known->rank() == 0 || !shape) return;
+  std::vector<int64_t> places = to_int64s(*known);
+  if (std::none_of(places.begin(), places.end(), [](int64_t v) { return v < 0; })) return;
+  const int64_t depth = known->dim(known->rank() - 1), first = int_attribute(node, "batch_dims");
+  for (size_t i = 0; i < places.size(); ++i) {
+    const Dim& extent = shape->at(first + static_cast<int64_t>(i) % depth);
+    if (places[i] >= 0) continue;
+    if (!extent.fixed()) fail_unsupported(node.label(), ": an index from the end of an open extent");
+    places[i] += extent.size;
+  }
+  const std::string name = graph.unused_value_name(graph.value(node.input(1)).name + "/from_front");
+  const ValueId counted =
+      graph.add_constant(name, convert(Tensor::of<int64_t>(known->shape(), places), known->dtype()));
+  graph.node(id).inputs[1] = counted;
+}
+
+// What ONNX alone allows, as all allow it.
+void settle_operands(Graph& graph) {
+  const Uses uses(graph);
+  for (NodeId id : std::vector<NodeId>(graph.order())) {
+    const Node& node = graph.node(id);
+    if (!node.domain.empty()) continue;
+    if (node.op == "Pow") cast_exponent(graph, id);
+    if (node.op == "GatherND") count_from_front(graph, id);
+    if (node.op != "Dropout" || node.outputs.size() < 2 || node.outputs[1] == kNoValue) continue;
+    if (!uses.readers[node.outputs[1]].empty() || graph.is_output(node.outputs[1]))
+      fail_unsupported(node.label(), ": a mask that is read; the format's own Dropout gives none");
+  }
+  infer_types(graph);
+}
+
 }  // namespace
 
 std::vector<std::string> decomposed_operators() {
@@ -305,6 +362,7 @@ bool has_usual_numbers(const Node& node) {
 }
 
 void decompose(Graph& graph, const std::function<bool(const Node&)>& takes) {
+  settle_operands(graph);
   constexpr int kRounds = 4;  // definitions of definitions
   for (int round = 0; round < kRounds; ++round) {
     bool changed = false;

@@ -82,6 +82,9 @@ Tensor scaled(const Tensor& tensor, double by) {
 }  // namespace
 
 void write_unary(Export& e) {
+  if (e.node().op == "IsInf" &&
+      (e.node().attribute_int("detect_negative", 1) == 0 || e.node().attribute_int("detect_positive", 1) == 0))
+    e.refuse("infinities of one sign");
   NodeBuilder node = e.last(e.as());
   node.in(e.input(0));
   if (!untyped(e.as())) node.type("T", e.dtype(0));
@@ -313,6 +316,7 @@ void write_matmul(Export& e) {
 }
 
 void write_einsum(Export& e) {
+  if (e.node().inputs.size() > 2) e.refuse("more than two operands");
   std::vector<Edge> inputs;
   for (size_t i = 0; i < e.node().inputs.size(); ++i) inputs.push_back(e.input(i));
   NodeBuilder node = last(e, "Einsum", inputs);

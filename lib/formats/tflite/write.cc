@@ -30,9 +30,27 @@ bool has_counterpart(const Node& node) {
                      [&](const ExportRow& row) { return node.op == row.op; });
 }
 
+// TFLite's kernels compute real numbers in float32 alone: other floats are weights, or what a Cast reads or makes.
+void refuse_other_floats(const Graph& graph) {
+  const auto other = [&](ValueId v) {
+    const DType dtype = graph.value(v).type.dtype;
+    return graph.constant(v) == nullptr && is_float(dtype) && dtype != DType::Float32;
+  };
+  for (NodeId id : graph.order()) {
+    const Node& node = graph.node(id);
+    if (node.op == "Cast") continue;
+    const auto found = std::find_if(node.outputs.begin(), node.outputs.end(), other);
+    if (found == node.outputs.end()) continue;
+    const DType dtype = graph.value(*found).type.dtype;
+    fail_unsupported(node.label(), " computes in ", dtype_name(dtype), ", and TFLite in float32",
+                     dtype == DType::Float16 ? "; --dtype float32 writes it so" : "");
+  }
+}
+
 Graph prepared(const Graph& source) {
   Graph graph = source;
   infer_types(graph);
+  refuse_other_floats(graph);
   decompose(graph, has_counterpart);
   make_signed(graph);
   to_channels_last(graph);

@@ -282,7 +282,8 @@ std::vector<Type> Evaluator::traced_inputs() {
       if (!inputs.tensors.is_tensor(ref)) continue;
       std::vector<Dim> dims;  // their content is not in the file
       for (int64_t extent : inputs.tensors.shape(ref)) dims.emplace_back(extent);
-      types.emplace_back(DType::Float32, dims);
+      const DType dtype = inputs.tensors.dtype(ref);
+      types.emplace_back(dtype == DType::Undefined ? DType::Float32 : dtype, dims);
     }
     break;
   }

@@ -28,8 +28,46 @@ void collect(const Any& value, std::vector<Any>* tensors, int depth = 0) {
   }
 }
 
-Graph trace(const ModelSource& source, const std::vector<std::string>& shapes,
-            const std::map<size_t, std::vector<Dim>>& guesses) {
+// What is taken of inputs of which the file says nothing, by their number.
+struct Guesses {
+  std::map<size_t, std::vector<Dim>> shapes;
+  std::map<size_t, DType> dtypes;
+  DType others = DType::Float32;
+};
+
+// Integers or truth values where operators that read the input as it is take nothing else; Undefined where they take real numbers.
+DType wanted_dtype(const Graph& graph, ValueId input) {
+  struct Place {
+    const char* op;
+    size_t input;
+    DType dtype;
+  };
+  constexpr Place kPlaces[] = {{"Gather", 1, DType::Int64},     {"GatherElements", 1, DType::Int64},
+                               {"GatherND", 1, DType::Int64},   {"ScatterElements", 1, DType::Int64},
+                               {"ScatterND", 1, DType::Int64},  {"OneHot", 0, DType::Int64},
+                               {"BitwiseNot", 0, DType::Int64}, {"BitwiseAnd", 0, DType::Int64},
+                               {"BitwiseOr", 0, DType::Int64},  {"BitwiseXor", 0, DType::Int64},
+                               {"Where", 0, DType::Bool}};
+  static const std::set<std::string> kPassing = {"Identity",  "Unsqueeze", "Squeeze", "Reshape",
+                                                 "Transpose", "Expand",    "Flatten"};
+  std::set<ValueId> same = {input};
+  for (NodeId id : graph.order()) {
+    const Node& node = graph.node(id);
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      if (same.count(node.inputs[i]) == 0) continue;
+      if (i == 0 && kPassing.count(node.op) != 0) same.insert(node.outputs[0]);
+      for (const Place& place : kPlaces) {
+        if (node.op == place.op && i == place.input) return place.dtype;
+      }
+    }
+  }
+  return DType::Undefined;
+}
+
+// `untyped`: the inputs of which the file says no dtype.
+Graph trace(const ModelSource& source, const std::vector<std::string>& shapes, const Guesses& guesses,
+            std::vector<size_t>* untyped) {
+  untyped->clear();
   torch::Archive archive(source.bytes, source.owner);
   torch::Importer importer(source.ignored);
   torch::Evaluator evaluator(archive, importer, source.bytes.size());
@@ -50,12 +88,18 @@ Graph trace(const ModelSource& source, const std::vector<std::string>& shapes,
   for (size_t i = 0; i < n_inputs; ++i) {
     const std::string name = known_inputs ? signature.inputs[i].name : forward.parameters[i + 1].name;
     Type type;
-    type.dtype = DType::Float32;
+    const auto dtype = guesses.dtypes.find(i);
+    type.dtype = dtype == guesses.dtypes.end() ? guesses.others : dtype->second;
+    if (!known_inputs && traced.size() == n_inputs) {
+      type.dtype = traced[i].dtype;
+    } else if (!known_inputs) {
+      untyped->push_back(i);
+    }
     if (known_inputs) {
       type = signature.inputs[i].type;
     } else if (traced.size() == n_inputs && torch::given_shape(shapes, name, n_inputs) == std::nullopt) {
       type = traced[i];
-    } else if (const auto guess = guesses.find(i); guess != guesses.end()) {
+    } else if (const auto guess = guesses.shapes.find(i); guess != guesses.shapes.end()) {
       type.shape = guess->second;
     }
     arguments.push_back(importer.cell(importer.add_input(name, torch::with_shape(type, shapes, name, n_inputs))));
@@ -88,12 +132,27 @@ bool sniff(const ModelSource& source) {
 }
 
 Graph read(const ModelSource& source) {
-  std::map<size_t, std::vector<Dim>> guesses;
+  Guesses guesses;
+  std::vector<size_t> untyped;
+  std::optional<Error> of_float32;  // where weights of another dtype say what the inputs are
+  std::vector<DType> others = {DType::Float64, DType::BFloat16, DType::Float16};
   for (int tries = 0; tries < kMaxGuesses; ++tries) {
     try {
-      return trace(source, source.shapes, guesses);
+      Graph graph = trace(source, source.shapes, guesses, &untyped);
+      bool changed = false;
+      for (size_t i : untyped) {
+        const DType wanted = wanted_dtype(graph, graph.inputs[i]);
+        changed = (wanted != DType::Undefined && guesses.dtypes.emplace(i, wanted).second) || changed;
+      }
+      if (!changed) return graph;
     } catch (const torch::InputGuess& guess) {
-      guesses[guess.input] = guess.shape;
+      guesses.shapes[guess.input] = guess.shape;
+    } catch (const Error& error) {
+      if (untyped.empty() || error.kind() != ErrorKind::Malformed) throw;
+      if (!of_float32) of_float32 = error;
+      if (others.empty()) throw Error(*of_float32);
+      guesses.others = others.back();
+      others.pop_back();
     }
   }
   fail_unsupported("the shapes of its inputs cannot be found; give them with --shape NAME:1x3x224x224");

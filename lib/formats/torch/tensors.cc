@@ -165,6 +165,15 @@ Shape TensorTable::shape(Ref ref) const {
   return sizes;
 }
 
+DType TensorTable::dtype(Ref ref) const {
+  const std::vector<Ref>& arguments = tree_[tree_[ref].items[1]].items;
+  if (arguments.empty()) return DType::Undefined;
+  if (tree_.callee(ref) == "torch._utils _rebuild_parameter") return dtype(arguments[0]);
+  if (!tree_.is(arguments[0], PickleKind::Persistent)) return DType::Undefined;
+  const std::vector<Ref>& id = tree_.list(tree_[arguments[0]].items[0], "the id of a storage");
+  return id.size() < 2 ? DType::Undefined : storage_dtype(tree_.callee(id[1]));
+}
+
 TensorTable::Storage TensorTable::storage(Ref ref) {
   if (!tree_.is(ref, PickleKind::Persistent)) fail_malformed("pickle: a tensor without a storage");
   const std::vector<Ref>& id = tree_.list(tree_[ref].items[0], "the id of a storage");

@@ -47,8 +47,9 @@ class TensorTable {
 
   // Whether the value is a tensor or a parameter that wraps one.
   bool is_tensor(pickle::Ref ref) const;
-  // Its shape alone, which needs no storage.
+  // Its shape and its dtype alone, which need no storage; Undefined for a dtype that is not known.
   Shape shape(pickle::Ref ref) const;
+  DType dtype(pickle::Ref ref) const;
   // It. Throws Malformed where it does not fit its storage, Unsupported for kinds that the IR lacks.
   const StoredTensor& tensor(pickle::Ref ref);
 

@@ -339,6 +339,10 @@ TEST(TensorflowWrite, WhatItCannotExpressIsRefusedByName) {
   expect_not_written(
       "  input x: float32[1,2,h,w]\n  y = AveragePool(x) @c {kernel_shape = [3, 3], pads = [1, 1, 1, 1]}\n  output y",
       "fix them with --shape");
+  expect_not_written("  input x: float32[2]\n  y = IsInf(x) @i {detect_negative = 0}\n  output y",
+                     "infinities of one sign");
+  expect_not_written("  input x: float32[2,2]\n  y = Einsum(x, x, x) @e {equation = \"ij,jk,kl->il\"}\n  output y",
+                     "two operands");
 }
 
 // Open height and width need no extents where SAME, or a border of its own, says it all.

@@ -313,6 +313,10 @@ TEST(TfliteWrite, WhatItCannotExpressIsRefusedByName) {
   expect_refusal(
       "  input x: float32[1,2,h,w]\n  const w: float32[2,2,3,3] = random(1)\n  y = Conv(x, w) @c\n  output y",
       "fix them with --shape");
+  // TFLite's kernels have no other floats; a Cast from and to them is one of its operators.
+  expect_refusal("  input x: float16[2]\n  y = Relu(x) @r\n  output y",
+                 "node 'r' (Relu) computes in float16, and TFLite in float32; --dtype float32 writes it so");
+  expect_refusal("  input x: float64[2]\n  y = Relu(x) @r\n  output y", "node 'r' (Relu) computes in float64");
 }
 
 }  // namespace

@@ -7,8 +7,10 @@
 
 #include "formats/torch/pt2.h"
 #include "formats/torch/script.h"
+#include "formats/torch/signature.h"
 #include "graph/bind.h"
 #include "graph/tensor_text.h"
+#include "graph/text.h"
 #include "interp/interpreter.h"
 #include "ops/op.h"
 #include "tensor/npy.h"
@@ -78,6 +80,28 @@ TEST(TorchScript, FixesTheShapeThatTheUserGives) {
   DNN_NEED_DATA();
   const Graph graph = read_model(open_model(data("derived/squeezenet1_1_traced.pt"), {"x:?x3x64x64"}));
   EXPECT_EQ(graph.value(graph.inputs[0]).type.text(), "float32[batch,3,64,64]");
+}
+
+// A file without its record of inputs, as a scripted module is: what reads them, and what dtype the weights have, says theirs.
+TEST(TorchScript, InputsWithoutATypeHaveWhatTheirReadersTake) {
+  const auto types = [](const std::string& body, const std::vector<std::string>& shapes) {
+    Graph graph = parse_graph("graph \"g\" {\n" + body + "}");
+    infer_types(graph);
+    std::string file = torchscript::to_files(graph, {})[0].bytes.text();
+    const std::string key = torch::kSignatureKey, other(key.size(), 'x');
+    for (size_t at = file.find(key); at != std::string::npos; at = file.find(key)) file.replace(at, key.size(), other);
+    ModelSource source = model_in_memory("net.pt", {{"", file}});
+    source.shapes = shapes;
+    std::string found;
+    const Graph read = torchscript::read(source);
+    for (ValueId v : read.inputs) found += read.value(v).type.text() + " ";
+    return found;
+  };
+  EXPECT_EQ(types("  input i: int64[2,3]\n  y = BitwiseNot(i)\n  output y\n", {"i:2x3"}), "int64[2,3] ");
+  EXPECT_EQ(types("  input x: float16[2,3]\n  const w: float16[3,4] = random(1)\n  y = MatMul(x, w)\n  output y\n",
+                  {"x:2x3"}),
+            "float16[2,3] ");
+  EXPECT_EQ(types("  input x: float32[2,3]\n  y = Relu(x)\n  output y\n", {"x:2x3"}), "float32[2,3] ");
 }
 
 TEST(TorchScript, QuantizedMobileNetStaysQuantized) {
