@@ -326,7 +326,7 @@ void count_from_front(Graph& graph, NodeId id) {
   graph.node(id).inputs[1] = counted;
 }
 
-// What ONNX alone allows, as all allow it.
+// Writes operands that ONNX alone allows as all allow them.
 void settle_operands(Graph& graph) {
   const Uses uses(graph);
   for (NodeId id : std::vector<NodeId>(graph.order())) {

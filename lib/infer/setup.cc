@@ -33,7 +33,7 @@ std::string precision_run(const Variant& variant, const std::string& element) {
   }
   const auto most =
       std::max_element(flops.begin(), flops.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (most == flops.end() || most->first == DType::Float32 || most->second == 0) return element;
+  if (most == flops.end() || most->second == 0 || most->first == DType::Float32) return element;
   const size_t size = dtype_size(most->first);
   if (is_float(most->first)) return std::string(dtype_name(most->first));
   return is_integer(most->first) && size <= 2 ? cat("int", 8 * size) : element;

@@ -28,7 +28,7 @@ void collect(const Any& value, std::vector<Any>* tensors, int depth = 0) {
   }
 }
 
-// What is taken of inputs of which the file says nothing, by their number.
+// Shapes and dtypes that are taken of inputs of which the file says nothing, by their number.
 struct Guesses {
   std::map<size_t, std::vector<Dim>> shapes;
   std::map<size_t, DType> dtypes;
