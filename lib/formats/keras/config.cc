@@ -1,6 +1,7 @@
 // Configurations of all dialects; see config.h.
 #include "formats/keras/config.h"
 
+#include <algorithm>
 #include <functional>
 #include <set>
 
@@ -169,6 +170,29 @@ void settle_calls(Model& model) {
   }
 }
 
+// Python writes infinities and NaN as words that JSON has not; they become texts in NumPy's spelling. Outside texts no other word begins so.
+std::string without_python_words(std::string_view text) {
+  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+      {"-Infinity", "\"-inf\""}, {"Infinity", "\"inf\""}, {"NaN", "\"nan\""}};
+  std::string result;
+  result.reserve(text.size());
+  bool quoted = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto* word = std::find_if(std::begin(kWords), std::end(kWords), [&](const auto& w) {
+      return !quoted && text.substr(i, w.first.size()) == w.first;
+    });
+    if (word != std::end(kWords)) {
+      result += word->second;
+      i += word->first.size() - 1;
+      continue;
+    }
+    if (text[i] == '"') quoted = !quoted;
+    result += text[i];
+    if (text[i] == '\\' && i + 1 < text.size()) result += text[++i];
+  }
+  return result;
+}
+
 }  // namespace
 
 Model::Model() = default;
@@ -184,7 +208,7 @@ Json parse_json(std::string_view text, const char* what) {
     return true;
   };
   try {
-    return Json::parse(text, shallow);
+    return Json::parse(without_python_words(text), shallow);
   } catch (const Json::exception& e) {
     fail_malformed(what, ": not JSON: ", e.what());
   }

@@ -12,7 +12,7 @@ namespace dnn::keras {
 // Beside a layer's configuration dnn-tools keeps the source's names of its node and result, where they had to be changed.
 inline constexpr const char* kSourceKey = "dnn-tools.source";
 
-// Text as JSON. Malformed where it is none or is nested too deeply, Unsupported where it is far longer than a model's.
+// Text as JSON, with Python's words for infinities and NaN as texts: "inf", "-inf", "nan". Malformed where it is none or is nested too deeply, Unsupported where it is far longer than a model's.
 Json parse_json(std::string_view text, const char* what);
 
 // What an inner layer's call gave: output `output` of call number `call`.

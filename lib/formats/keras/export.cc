@@ -2,6 +2,7 @@
 #include "formats/keras/export.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace dnn::keras {
 
@@ -120,7 +121,9 @@ LayerId Export::operation(const std::string& name, Json config, Json args, const
 
 Json Export::array(const Tensor& tensor) {
   Json values = Json::array();
-  for (double v : to_doubles(tensor)) values.push_back(v);
+  for (double v :
+       to_doubles(tensor))  // JSON has no infinity; NumPy, which Keras gives the values to, reads these words
+    values.push_back(std::isfinite(v) ? Json(v) : Json(std::isnan(v) ? "nan" : v < 0 ? "-inf" : "inf"));
   for (size_t axis = tensor.shape().size(); axis-- > 1;) {  // nested as the shape is, from the innermost
     const size_t n = tensor.dim(static_cast<int>(axis));
     Json rows = Json::array();
@@ -137,7 +140,13 @@ Json Export::array(const Tensor& tensor) {
 Json Export::argument(size_t i) {
   const Tensor* value = constant(i);
   if (value == nullptr) return tensor(input(i));
-  if (value->size() == 1 && value->rank() == 0) return to_doubles(*value)[0];
+  if (value->size() == 1 && value->rank() == 0) {
+    const double number = to_doubles(*value)[0];
+    if (std::isfinite(number)) return number;
+    Json scalar = array(value->reshaped({1}));
+    scalar["config"]["value"] = Json(scalar["config"]["value"][0]);
+    return scalar;
+  }
   return array(*value);
 }
 

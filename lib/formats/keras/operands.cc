@@ -3,9 +3,21 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 
 namespace dnn::keras {
 namespace {
+
+// What JSON has no number for, as NumPy spells it.
+bool number_of_word(const std::string& word, double* number) {
+  const double infinite = std::numeric_limits<double>::infinity();
+  if (word == "inf" || word == "-inf") {
+    *number = word == "inf" ? infinite : -infinite;
+    return true;
+  }
+  *number = std::numeric_limits<double>::quiet_NaN();
+  return word == "nan";
+}
 
 constexpr size_t kMaxRank = 16;
 
@@ -101,6 +113,9 @@ Tensor tensor_of_numbers(Call& call, const Json& v, DType dtype) {
     } else if (item.is_number() || item.is_boolean()) {
       if (depth != shape.size()) call.fail("an array that is ragged");
       numbers.push_back(item.is_boolean() ? static_cast<double>(item.get<bool>()) : item.get<double>());
+    } else if (double number = 0; item.is_string() && number_of_word(item.get<std::string>(), &number)) {
+      if (depth != shape.size()) call.fail("an array that is ragged");
+      numbers.push_back(number);
     } else {
       call.refuse("an argument that is neither a tensor nor numbers");
     }

@@ -227,6 +227,12 @@ TEST(KerasRead, WeightsWithoutAModelAreRefused) {
   }
 }
 
+TEST(KerasRead, PythonsWordsForInfinitiesAreRead) {
+  EXPECT_EQ(parse_json(R"({"a": [-Infinity, Infinity, NaN, -1], "NaN": "\"Infinity"})", "x"),
+            Json::parse(R"({"a": ["-inf", "inf", "nan", -1], "NaN": "\"Infinity"})"));
+  EXPECT_THROW(parse_json("-Infinit", "x"), Error);
+}
+
 // Two layers that wait for each other, a layer that reads of none, and JSON that is nested without end.
 TEST(KerasRead, DamagedConfigurationsAreRefused) {
   const std::string head = R"({"class_name": "Functional", "config": {"name": "m", "layers": [

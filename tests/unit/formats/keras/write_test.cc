@@ -142,6 +142,10 @@ TEST(KerasWrite, OperationsComputeTheSameWhenReadBack) {
       {kTokens, "  y = ArgMin(x) {axis = 1}"},
       {kTokens, "  y = ArgMax(x) {axis = 2, select_last_index = 1}"},
       {kTokens, "  const a: int64[] = {-1}\n  y = CumSum(x, a)"},
+      {kTokens,
+       "  const z: float32[] = {1}\n  const l: float32[] = {-inf}\n  g = Less(x, z)\n  m = Where(g, x, l)\n  y = "
+       "Exp(m)"},
+      {kTokens, "  const l: float32[6] = {1, -inf, 2, inf, 3, 4}\n  m = Max(x, l)\n  y = Sigmoid(m)"},
       {kTokens, "  i = ArgMax(x) {axis = 2}\n  const c: int64[1] = {7}\n  y = Sub(c, i)"},
       {kTokens,
        "  const b: int64[1] = {-1}\n  const e: int64[1] = {-100}\n  const a: int64[1] = {2}\n  y = Slice(x, b, e, a, "
