@@ -8,7 +8,7 @@
 namespace dnn::keras {
 namespace {
 
-// What JSON has no number for, as NumPy spells it.
+// Numbers that JSON has none of, as NumPy spells them.
 bool number_of_word(const std::string& word, double* number) {
   const double infinite = std::numeric_limits<double>::infinity();
   if (word == "inf" || word == "-inf") {
