@@ -2,12 +2,14 @@
 //
 //   static const cli::Tool kTool = {.name = "dnn-x", .summary = "Does x to y.", .examples = {{"dnn-x a.y", "does it"}}};
 //   struct Options { std::string input; int n = 5; };
-//   static void declare(cli::Args& args, Options& o) {
+//   void declare(cli::Args& args, Options& o) {
 //     args.positional(&o.input, "FILE", "what to do it to; '-' is standard input");
 //     args.option(&o.n, "-n,--count", "N", "how often");
 //   }
-//   static int work(const Options& o) { ... return 0; }
-//   cli::Program dnn_x() { return cli::program(kTool, declare, work); }
+//   int work(const Options& o) { ... return 0; }
+//   cli::Program program() { return cli::program(kTool, declare, work); }
+//
+// in namespace dnn::tools::dnn_x, for tools are compiled together.
 //
 // run() parses, prints --help and --version, turns exceptions into one line on stderr and their exit code, and checks
 // that everything written to standard output arrived. It ignores SIGPIPE, so that a dead child or peer is an error
