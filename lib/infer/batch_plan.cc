@@ -34,7 +34,8 @@ void find_quantization(const Graph& graph, ValueId input, InputSlot* slot) {
 Tensor as_given(const Tensor& array, const InputSlot& slot, const std::string& what = {}) {
   Tensor typed = convert(array, slot.dtype);
   const bool real = is_float(slot.dtype);
-  if (!real && !is_integer(slot.dtype)) return typed;
+  const bool wider = real && dtype_size(slot.dtype) >= dtype_size(array.dtype());
+  if (wider || (!real && !is_integer(slot.dtype))) return typed;
   const std::vector<double> before = to_doubles(array), after = to_doubles(typed);
   for (size_t i = 0; i < before.size(); ++i) {
     if (real ? std::isinf(after[i]) == std::isinf(before[i]) : after[i] == before[i]) continue;

@@ -305,8 +305,6 @@ class BlobReader {
         tags_(std::move(tags)),
         path_(std::move(path)) {}
 
-  // Whether check() tells that the key's owner wrote a blob, and not only that it is whole.
-  bool signed_by_key() const { return tags_.has_value(); }
   Bytes find(const fb::Blob* blob) const {
     if (blob == nullptr) fail_malformed("a blob is missing");
     ByteReader at(bytes_, "package");
@@ -399,17 +397,14 @@ Constants unpack_constants(const fb::Manifest& m, const BlobReader& blobs, const
 void unpack_variants(const fb::Manifest& m, const BlobReader& blobs, const std::shared_ptr<const void>& owner,
                      Package* package) {
   const LoadBlob load = [&](const fb::Blob* blob) { return blobs.check(blob); };
-  // Tags cost a third of what digests do.
-  const LoadBlob find = [&](const fb::Blob* blob) {
-    return blobs.signed_by_key() ? blobs.check(blob) : blobs.find(blob);
-  };
+  const LoadBlob find = [&](const fb::Blob* blob) { return blobs.find(blob); };
   std::vector<std::shared_ptr<const Graph>> graphs;
   if (m.graphs() != nullptr) {
     for (const auto* g : *m.graphs()) graphs.push_back(std::make_shared<const Graph>(unpack_graph(g, load, owner)));
   }
   if (m.variants() == nullptr || m.variants()->size() == 0) fail_malformed("it has no variants");
   for (const auto* v : *m.variants())
-    package->variants.push_back(unpack_variant(v, graphs, package->constants.size(), find, !blobs.signed_by_key()));
+    package->variants.push_back(unpack_variant(v, graphs, package->constants.size(), find));
   for (const Variant& v : package->variants) {
     if (!alike(package->variants.front(), v))
       fail_malformed("the variants for ", package->variants.front().target.isa, " and ", v.target.isa,

@@ -67,10 +67,11 @@ Offset<fb::Code> pack_code(FlatBufferBuilder& b, const Code& code, const StoreBl
   return fb::CreateCode(b, source, binary, digest, tasks, threads);
 }
 
-Code unpack_code(const fb::Code* c, const std::string& isa, const LoadBlob& find, bool digests) {
+Code unpack_code(const fb::Code* c, const std::string& isa, const LoadBlob& find) {
   if (c == nullptr) fail_malformed("the code for ", isa, " is missing");
+  // The digest is of the copy that runs. A tag of the file's bytes would not do: who may write the file could change them behind it.
   Code code{std::string(as_text(find(c->source()))), std::string(as_text(find(c->binary()))), {}, {}};
-  if (digests && code_digest(code) != text_of(c->sha256())) fail_malformed("the code for ", isa, " is damaged");
+  if (code_digest(code) != text_of(c->sha256())) fail_malformed("the code for ", isa, " is damaged");
   code.tasks = numbers_of(c->tasks());
   code.threads = numbers_of(c->threads());
   if (c->threads() == nullptr) code.threads.assign(code.tasks.size(), 0);
@@ -191,7 +192,7 @@ Offset<fb::Variant> pack_variant(FlatBufferBuilder& b, const Variant& variant, u
 }
 
 Variant unpack_variant(const fb::Variant* v, const std::vector<std::shared_ptr<const Graph>>& graphs, size_t constants,
-                       const LoadBlob& find, bool digests) {
+                       const LoadBlob& find) {
   Variant variant;
   variant.target = unpack_target(v->target());
   if (v->graph() >= graphs.size()) fail_plan("a variant of graph ", v->graph());
@@ -218,7 +219,7 @@ Variant unpack_variant(const fb::Variant* v, const std::vector<std::shared_ptr<c
   if (v->state() != nullptr) {
     for (const auto* alias : *v->state()) variant.state.push_back({alias->output(), alias->input()});
   }
-  if (variant.compiled()) variant.code = unpack_code(v->code(), variant.target.isa, find, digests);
+  if (variant.compiled()) variant.code = unpack_code(v->code(), variant.target.isa, find);
   check(variant, constants);
   return variant;
 }

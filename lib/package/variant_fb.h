@@ -10,8 +10,8 @@ flatbuffers::Offset<fb::Variant> pack_variant(flatbuffers::FlatBufferBuilder& bu
                                               uint32_t graph, const StoreBlob& store);
 
 // Checked for all that devices rely on: indices in range, offsets inside their arena. Throws Malformed. `constants`: how many the file
-// has; `find`: a blob's bytes. `digests`: whether those of code are looked at here; what `find` knows to be the signer's needs none.
+// has; `find`: a blob's bytes, whose digest is looked at here.
 Variant unpack_variant(const fb::Variant* variant, const std::vector<std::shared_ptr<const Graph>>& graphs,
-                       size_t constants, const LoadBlob& find, bool digests);
+                       size_t constants, const LoadBlob& find);
 
 }  // namespace dnn
