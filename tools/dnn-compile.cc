@@ -77,7 +77,7 @@ void write_package(const Options& o, OpenOptions open, const DeviceOptions& conn
   if (o.in_integers()) {
     integers.emplace(o.quantize, o.model, open);
     open.keep_source = true;  // there is no file that others could compile anew
-    open.made_of = o.model;
+    if (o.model != "-") open.made_of = o.model;
   }
   const auto package = o.place.any() ? place::compile_placed(o.place, o.model, open, connection, to)
                                      : compile_file(integers ? integers->path() : o.model, open, to);
