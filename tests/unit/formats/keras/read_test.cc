@@ -1,6 +1,7 @@
 // Reading Keras: dialects, shared and nested layers, axis orders, weights, and what is refused, on files that the tests build.
 #include <gtest/gtest.h>
 
+#include "formats/keras/config.h"
 #include "graph_case.h"
 #include "unit/formats/keras/model_builder.h"
 
