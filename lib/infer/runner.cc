@@ -11,6 +11,8 @@
 #include "base/affinity.h"
 #include "infer/prefetch.h"
 #include "infer/trace.h"
+#include "ops/op.h"
+#include "tensor/compare.h"
 
 namespace dnn {
 namespace {
@@ -21,6 +23,15 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 
 // Outputs that differ by less than this, relative to the largest, do not depend on the input.
 constexpr double kNoVariation = 1e-6;
+// By more than this, relative to the largest: no rounding of a framework, which may take other kernels for other numbers.
+constexpr double kFillMatters = 1e-5;
+
+bool has_random_operators(const Graph& graph) {
+  return std::any_of(graph.order().begin(), graph.order().end(), [&](NodeId id) {
+    const OpDef* op = find_op(graph.node(id).domain, graph.node(id).op);
+    return op != nullptr && !op->deterministic;
+  });
+}
 
 }  // namespace
 
@@ -78,8 +89,8 @@ struct Runner::State {
   std::optional<int64_t> count;
   std::vector<std::unique_ptr<metrics::RunMetric>> metrics = metrics::make_run_metrics();
   Clock::time_point start;
-  std::deque<Flight> flights;  // oldest first
-  bool warm = false;
+  std::deque<Flight> flights;         // oldest first
+  bool warm = false, filled = false;  // filled: batches may be filled up
   std::optional<PinnedThread> pinned;
   // The first sample's inputs and scores, and how far others go away from them.
   std::vector<Tensor> first_inputs;
@@ -151,20 +162,24 @@ bool Runner::fill(Batch* batch) {
     batch->samples.push_back(std::move(*sample));
   }
   if (batch->samples.empty()) return false;
-  batch->inputs.clear();
+  batch->inputs = joined(batch->samples, true);
+  return true;
+}
+
+// The inputs of a run: the samples one behind another; what is left of the batch is copies of the last, or zeros.
+std::vector<Tensor> Runner::joined(const std::vector<LoadedSample>& samples, bool copies) const {
+  std::vector<Tensor> inputs;
   for (size_t slot = 0; slot < plan_.slots.size(); ++slot) {
-    const auto part = [&](int64_t i) -> const Tensor& {
-      return batch->samples[std::min(static_cast<size_t>(i), batch->samples.size() - 1)].inputs[slot];
-    };
     if (plan_.batch == 1) {
-      batch->inputs.push_back(part(0));
+      inputs.push_back(samples[0].inputs[slot]);
       continue;
     }
     Shape shape = plan_.slots[slot].shape;
     shape[0] = plan_.batch;
     Tensor whole(plan_.slots[slot].dtype, shape);
-    for (int64_t i = 0; i < plan_.batch; ++i) {
-      const Tensor& one = part(i);
+    const int64_t n = static_cast<int64_t>(samples.size()), n_rows = copies ? plan_.batch : n;
+    for (int64_t i = 0; i < n_rows; ++i) {
+      const Tensor& one = samples[static_cast<size_t>(std::min(i, n - 1))].inputs[slot];
       if (one.dtype() == DType::String) {
         std::copy(one.strings().begin(), one.strings().end(), whole.mutable_strings().begin() + i * one.size());
       } else if (one.size_bytes() > 0) {
@@ -172,9 +187,29 @@ bool Runner::fill(Batch* batch) {
                     one.size_bytes());
       }
     }
-    batch->inputs.push_back(std::move(whole));
+    inputs.push_back(std::move(whole));
   }
-  return true;
+  return inputs;
+}
+
+// What fills up a batch must not matter to the samples in it: it does where a network mixes them, or where the first axis is no batch. Known
+// before the first run where the number of samples is, so that no work is lost.
+void Runner::check_filled(const Batch& batch) {
+  const std::optional<int64_t>& count = state_->count;
+  const bool full = static_cast<int64_t>(batch.samples.size()) == plan_.batch;
+  const bool to_come = batch.first == 0 && count && *count % plan_.batch != 0;
+  if ((full && !to_come) || state_->filled || has_random_operators(session_.graph())) return;
+  state_->filled = true;
+  while (!state_->flights.empty()) finish_one();
+  const std::vector<LoadedSample> one = {batch.samples[0]};
+  const std::vector<Tensor> copies = session_.run(joined(one, true)), zeros = session_.run(joined(one, false));
+  for (size_t o = 0; o < copies.size(); ++o) {
+    const Tensor a = slice(copies[o], 0), b = slice(zeros[o], 0);
+    if (a.dtype() == DType::String ? a.identical(b) : compare(a, b).relative() <= kFillMatters) continue;
+    fail_usage("the last run has fewer than ", plan_.batch, " samples, and what fills it up changes their output '",
+               session_.graph().value(session_.graph().outputs[o]).name,
+               "': the network mixes the rows of its first axis; give a multiple of ", plan_.batch, " samples");
+  }
 }
 
 void Runner::warm_up(const Batch& batch) {
@@ -363,6 +398,7 @@ RunSummary Runner::run(SampleSource& source) {
   for (;;) {
     const auto batch = std::make_shared<Batch>();
     if (!fill(batch.get())) break;
+    check_filled(*batch);
     warm_up(*batch);
     infer(batch);
     write_usage();

@@ -65,6 +65,8 @@ class Runner {
   struct Flight;
   struct Timing;
   bool fill(Batch* batch);
+  std::vector<Tensor> joined(const std::vector<LoadedSample>& samples, bool copies) const;
+  void check_filled(const Batch& batch);
   void warm_up(const Batch& batch);
   void infer(const std::shared_ptr<const Batch>& batch);
   void finish_one();
