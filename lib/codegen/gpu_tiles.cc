@@ -2,6 +2,7 @@
 #include "codegen/gpu_tiles.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "codegen/matrix_products.h"
 #include "loops/simplify.h"
@@ -13,56 +14,57 @@ namespace {
 using namespace loops;
 
 constexpr GpuTile kTiles[] = {{128, 128, 8, 8, 1.0}, {64, 128, 4, 8, 0.9}, {128, 64, 8, 4, 0.9}, {64, 64, 4, 4, 0.75},
-                              {32, 64, 4, 4, 0.6},   {64, 32, 4, 4, 0.6},  {32, 32, 4, 4, 0.5}};
+                              {32, 64, 4, 4, 0.6},   {64, 32, 4, 4, 0.6},  {32, 32, 4, 4, 0.5},  {32, 16, 4, 4, 0.4}};
 static_assert(std::all_of(std::begin(kTiles), std::end(kTiles), [](const GpuTile& tile) {
   return tile.rows % (tile.thread_rows * kWarpDown) == 0 && tile.columns % (tile.thread_columns * kWarpAcross) == 0;
 }));  // whole warps
 // Elements that a thread has side by side: as many as a vector load brings.
 constexpr int64_t kQuad = 4;
-// Steps of the depth at once; what is added to a staged row that is written across, so that at most two threads of a warp write to a bank; and to
-// one whose elements a warp's matrix products read, 8 side by side of each of 4 rows, all from different banks (four write to one).
-constexpr int64_t kChunk = 16, kSkew = 4, kMatrixSkew = 8;
+// Steps of the depth at once, of each slice where there are several; what is added to a staged row that is written across, so that at most two
+// threads of a warp write to a bank; and to one whose elements a warp's matrix products read, 8 side by side of each of 4 rows, all from
+// different banks (four write to one).
+constexpr int64_t kChunk = 16, kSlicedChunk = 8, kSkew = 4, kMatrixSkew = 8;
 // Multiprocessors that tiles are to keep busy: an A100 has 108, an H100 132.
 constexpr int64_t kProcessors = 128;
+// Slices at most; sums and slices of them that keep a GPU busy; and threads of a block with several, at most.
+constexpr int64_t kMostSlices = 16, kBusySums = int64_t{1} << 20, kSlicedThreads = 512;
 
 class TiledSums {
  public:
-  TiledSums(const ProductSums& sums, const GpuTile& tile, bool matrix_unit)
-      : sums_(sums), tile_(tile), matrix_unit_(matrix_unit) {}
+  TiledSums(const ProductSums& sums, const GpuTile& tile, int64_t slices, bool matrix_unit)
+      : sums_(sums), tile_(tile), slices_(slices), matrix_unit_(matrix_unit) {}
 
   Stmt run() const {
-    const int64_t threads = tile_.threads();
-    const Expr thread = variable("thread"), row = variable("row"), column = variable("column");
-    const auto [in_row, in_column] = in_tile(thread, row, column);
-    const auto buffer = [&](const char* name, Shape shape, Scope scope) {
-      return std::make_shared<const Buffer>(Buffer{name, sums_.sum->dtype, std::move(shape), {}, scope});
-    };
-    const bool left_deep = sums_.deep(sums_.left, sums_.rows), right_deep = sums_.deep(sums_.right, sums_.columns);
-    const auto skew = [&](bool is_deep) { return matrix_unit_ ? kMatrixSkew : is_deep ? kSkew : 0; };
-    const BufferRef left = buffer("left", {kChunk, tile_.rows + skew(left_deep)}, Scope::Shared);
-    const BufferRef right = buffer("right", {kChunk, tile_.columns + skew(right_deep)}, Scope::Shared);
-    const BufferRef sums = buffer("sums", {threads, tile_.thread_rows, tile_.thread_columns}, Scope::Private);
-    const auto each = [&](Stmt body) {  // of a thread's elements
-      return loop("row", tile_.thread_rows, loop("column", tile_.thread_columns, std::move(body), LoopKind::Unrolled),
-                  LoopKind::Unrolled);
-    };
-    const auto all = [&](Stmt body) { return loop("thread", threads, std::move(body), LoopKind::Threads); };
-    const Expr sum = load(sums, {thread, row, column});
+    const Expr row = variable("row"), column = variable("column");
+    const auto [in_row, in_column] = in_tile(thread_in_slice(), row, column);
+    const Operand left = operand("left", sums_.left, sums_.rows, "row_block", tile_.rows),
+                  right = operand("right", sums_.right, sums_.columns, "column_block", tile_.columns);
+    const BufferRef sums = buffer("sums", {threads(), tile_.thread_rows, tile_.thread_columns}, Scope::Private);
+    const Expr sum = load(sums, {thread_, row, column});
 
-    const Stmt fetch =
-        all(loops::block({stage(sums_.left, sums_.rows, "row_block", tile_.rows, left, left_deep),
-                          stage(sums_.right, sums_.columns, "column_block", tile_.columns, right, right_deep)}));
-    const Expr depth = variable("depth");
-    const Stmt multiply = all(loop(
-        "depth", kChunk,
-        each(store(sums, {thread, row, column}, sum + load(left, {depth, in_row}) * load(right, {depth, in_column}))),
-        matrix_unit_ ? LoopKind::Matrix : LoopKind::Serial));
+    const Expr depth = slice() * constant_index(chunk()) + variable("depth");
+    const Stmt multiply =
+        loop("depth", chunk(),
+             each(store(sums, {thread_, row, column},
+                        sum + load(left.staged, {depth, in_row}) * load(right.staged, {depth, in_column}))),
+             matrix_unit_ ? LoopKind::Matrix : LoopKind::Serial);
     const Expr row_at = variable("row_block") * constant_index(tile_.rows) + in_row,
                column_at = variable("column_block") * constant_index(tile_.columns) + in_column;
-    Stmt body = loops::block({alloc(left), alloc(right), alloc(sums),
-                              all(each(store(sums, {thread, row, column}, sums_.start))),
-                              loop("chunk", sums_.depth.blocks(kChunk), loops::block({fetch, multiply})),
-                              all(finish(sum, row_at, column_at))});
+    const Expr first = constant_index(0), next = variable("chunk") + constant_index(1);
+    const Expr start =
+        slices_ == 1 ? sums_.start : select(slice() <= constant_index(0), sums_.start, constant(sums_.sum->dtype, 0));
+    std::vector<Stmt> steps = {
+        alloc(left.staged), alloc(right.staged), alloc(left.fetched), alloc(right.fetched), alloc(sums),
+        all(loops::block({each(store(sums, {thread_, row, column}, start)), fetch(left, first), fetch(right, first)})),
+        // The next chunk is on its way from memory while one is multiplied.
+        loop("chunk", sums_.depth.blocks(chunk() * slices_),
+             loops::block({all(loops::block({stage(left), stage(right)})),
+                           all(loops::block({fetch(left, next), fetch(right, next), multiply}))}))};
+    if (slices_ > 1) join_slices(sums, &steps);
+    Stmt end = finish(sum, row_at, column_at);
+    if (slices_ > 1) end = if_then(slice() <= constant_index(0), std::move(end));
+    steps.push_back(all(std::move(end)));
+    Stmt body = loops::block(std::move(steps));
     body = loop("row_block", sums_.rows.blocks(tile_.rows),
                 loop("column_block", sums_.columns.blocks(tile_.columns), std::move(body), LoopKind::Parallel),
                 LoopKind::Parallel);
@@ -72,28 +74,95 @@ class TiledSums {
   }
 
  private:
-  // All threads: a chunk of the operand, [kChunk, size] of it, to shared memory.
-  Stmt stage(const Expr& operand, const ProductAxis& axis, const std::string& block, int64_t size, const BufferRef& to,
-             bool is_deep) const {
-    const int64_t threads = tile_.threads();
-    const Expr i = variable("turn") * constant_index(threads) + variable("thread");
-    const Expr depth = is_deep ? floormod(i, constant_index(kChunk)) : floordiv(i, constant_index(size));
-    const Expr place = is_deep ? floordiv(i, constant_index(kChunk)) : floormod(i, constant_index(size));
-    const Expr at = variable(block) * constant_index(size) + place,
-               deep = variable("chunk") * constant_index(kChunk) + depth;
+  // An operand's part that all threads of a block fetch for a chunk: [chunk of all slices, size].
+  struct Operand {
+    Expr value;
+    const ProductAxis& axis;
+    std::string block;  // the loop over tiles along the axis
+    int64_t size;       // of a tile
+    bool deep;
+    BufferRef staged, fetched;  // in shared memory; by thread, on its way there
+  };
+
+  int64_t chunk() const { return slices_ == 1 ? kChunk : kSlicedChunk; }
+  int64_t threads() const { return tile_.threads() * slices_; }
+  Expr slice() const { return floordiv(thread_, constant_index(tile_.threads())); }
+  Expr thread_in_slice() const { return slices_ == 1 ? thread_ : floormod(thread_, constant_index(tile_.threads())); }
+  BufferRef buffer(const char* name, Shape shape, Scope scope) const {
+    return std::make_shared<const Buffer>(Buffer{name, sums_.sum->dtype, std::move(shape), {}, scope});
+  }
+  Stmt all(Stmt body) const { return loop("thread", threads(), std::move(body), LoopKind::Threads); }
+  Stmt each(Stmt body) const {  // of a thread's elements
+    return loop("row", tile_.thread_rows, loop("column", tile_.thread_columns, std::move(body), LoopKind::Unrolled),
+                LoopKind::Unrolled);
+  }
+
+  Operand operand(const std::string& name, const Expr& value, const ProductAxis& axis, const std::string& block,
+                  int64_t size) const {
+    const bool deep = sums_.deep(value, axis);
+    const int64_t skew = matrix_unit_ ? kMatrixSkew : deep ? kSkew : 0;
+    return {value,
+            axis,
+            block,
+            size,
+            deep,
+            buffer(name.c_str(), {chunk() * slices_, size + skew}, Scope::Shared),
+            buffer(("next_" + name).c_str(), {threads(), turns(size)}, Scope::Private)};
+  }
+  // Elements of an operand that a thread fetches for a chunk.
+  int64_t turns(int64_t size) const { return chunk() * size / tile_.threads(); }
+
+  // Depth and place of what a thread fetches in a turn.
+  std::pair<Expr, Expr> fetched_at(const Operand& of, const Expr& turn) const {
+    const Expr i = turn * constant_index(threads()) + thread_;
+    const Expr along = constant_index(of.deep ? chunk() * slices_ : of.size);
+    const Expr inner = floormod(i, along), outer = floordiv(i, along);
+    return of.deep ? std::pair(inner, outer) : std::pair(outer, inner);
+  }
+
+  Stmt stage(const Operand& of) const {
+    const Expr turn = variable("turn");
+    const auto [depth, place] = fetched_at(of, turn);
+    return loop("turn", turns(of.size), store(of.staged, {depth, place}, load(of.fetched, {thread_, turn})),
+                LoopKind::Unrolled);
+  }
+
+  // A thread's elements of the chunk numbered so; zeros beyond the operand.
+  Stmt fetch(const Operand& of, const Expr& number) const {
+    const Expr turn = variable("turn");
+    const auto [depth, place] = fetched_at(of, turn);
+    const int64_t step = chunk() * slices_;
+    const Expr at = variable(of.block) * constant_index(of.size) + place, deep = number * constant_index(step) + depth;
     std::map<std::string, Expr> values;
-    axis.place(at, &values);
+    of.axis.place(at, &values);
     sums_.depth.place(deep, &values);
-    Expr value = substitute(operand, values), inside;
-    const auto within = [&](const Expr& e, int64_t extent, int64_t multiple) {
-      if (extent % multiple == 0) return;
+    Expr value = substitute(of.value, values), inside;
+    const auto within = [&](const Expr& e, int64_t extent) {
       const Expr condition = e <= constant_index(extent - 1);
       inside = inside.defined() ? inside && condition : condition;
     };
-    within(at, axis.extent(), size);
-    within(deep, sums_.depth.extent(), kChunk);
-    if (inside.defined()) value = select(inside, value, constant(sums_.sum->dtype, 0));
-    return loop("turn", kChunk * size / threads, store(to, {depth, place}, value), LoopKind::Unrolled);
+    if (of.axis.extent() % of.size != 0) within(at, of.axis.extent());
+    within(deep, sums_.depth.extent());
+    value = select(inside, value, constant(sums_.sum->dtype, 0));
+    return loop("turn", turns(of.size), store(of.fetched, {thread_, turn}, value), LoopKind::Unrolled);
+  }
+
+  // The sums of all slices to the first's, in halves: those of the second half are handed over in shared memory.
+  void join_slices(const BufferRef& sums, std::vector<Stmt>* steps) const {
+    const Expr row = variable("row"), column = variable("column");
+    const int64_t elements = tile_.thread_rows * tile_.thread_columns;
+    const BufferRef parts = buffer("parts", {slices_ / 2, elements, tile_.threads()}, Scope::Shared);
+    steps->push_back(alloc(parts));
+    for (int64_t half = slices_ / 2; half >= 1; half /= 2) {
+      const Expr element = row * constant_index(tile_.thread_columns) + column,
+                 sum = load(sums, {thread_, row, column});
+      const Expr giver = slice() - constant_index(half), is_second = constant_index(half) <= slice();
+      steps->push_back(all(if_then(is_second && slice() <= constant_index(2 * half - 1),
+                                   each(store(parts, {giver, element, thread_in_slice()}, sum)))));
+      steps->push_back(all(if_then(
+          slice() <= constant_index(half - 1),
+          each(store(sums, {thread_, row, column}, sum + load(parts, {slice(), element, thread_in_slice()}))))));
+    }
   }
 
   // The i-th of a thread's elements along an axis: kQuad side by side, the next ones as many further on as the other threads have.
@@ -158,31 +227,50 @@ class TiledSums {
 
   const ProductSums& sums_;
   const GpuTile& tile_;
+  const int64_t slices_;
   const bool matrix_unit_;
+  const Expr thread_ = variable("thread");
 };
 
 }  // namespace
 
-GpuTile choose_gpu_tile(const ProductSums& sums, const ScheduleParameters& asked) {
+// Several slices have few steps each, so that an index may not divide by the taps at every one of them: where a chunk of all slices fits into the
+// channels, which come first, the taps come to be outermost, and most chunks have one tap.
+void order_depth(int64_t slices, ProductSums* sums) {
+  auto& loops = sums->depth.loops;
+  if (slices > 1 && loops.size() > 1 && loops.front().second % (slices * kSlicedChunk) == 0)
+    std::rotate(loops.begin(), loops.begin() + 1, loops.end());
+}
+
+int64_t gpu_slices(const ProductSums& sums) {
+  int64_t slices = 1;
+  while (slices < kMostSlices && sums.outer.extent() * 2 * slices <= kBusySums &&
+         sums.depth.extent() >= 4 * slices * kSlicedChunk)
+    slices *= 2;
+  return slices;
+}
+
+GpuTile choose_gpu_tile(const ProductSums& sums, int64_t slices, const ScheduleParameters& asked) {
+  const auto fits = [&](const GpuTile& tile) { return slices == 1 || tile.threads() * slices <= kSlicedThreads; };
   const auto found = std::find_if(std::begin(kTiles), std::end(kTiles), [&](const GpuTile& tile) {
-    return tile.rows == asked.across && tile.columns == asked.tile;
+    return tile.rows == asked.across && tile.columns == asked.tile && fits(tile);
   });
   if (found != std::end(kTiles)) return *found;
-  GpuTile best = kTiles[0];
+  std::optional<GpuTile> best;
   double least = 0;
   for (const GpuTile& tile : kTiles) {
     const int64_t n = sums.tasks.extent() * sums.rows.blocks(tile.rows) * sums.columns.blocks(tile.columns);
     const int64_t turns = (n + kProcessors - 1) / kProcessors;
     const double time = static_cast<double>(turns * tile.rows * tile.columns) / tile.share;
-    if (&tile != kTiles && time >= least) continue;
+    if (!fits(tile) || (best && time >= least)) continue;
     best = tile;
     least = time;
   }
-  return best;
+  return *best;
 }
 
-Stmt tiled_sums(const ProductSums& sums, const GpuTile& tile, bool matrix_unit) {
-  return TiledSums(sums, tile, matrix_unit).run();
+Stmt tiled_sums(const ProductSums& sums, const GpuTile& tile, int64_t slices, bool matrix_unit) {
+  return TiledSums(sums, tile, slices, matrix_unit).run();
 }
 
 }  // namespace dnn::codegen

@@ -48,6 +48,20 @@ bool ProductSums::deep(const Expr& operand, const ProductAxis& axis) const {
 
 namespace {
 
+bool reads_buffer(const Expr& e, const BufferRef& sum) {
+  return (e->op == Op::Load && e->buffer == sum) ||
+         std::any_of(e->args.begin(), e->args.end(), [&](const Expr& a) { return reads_buffer(a, sum); });
+}
+
+// Integers are the same in any order: what a sum begins with may as well come last.
+void add_start_last(ProductSums* sums) {
+  const Expr start = sums->start;
+  for (Stmt& s : sums->rest)
+    s = rewrite_expressions(s,
+                            [&](const Expr& e) { return e->op == Op::Load && e->buffer == sums->sum ? e + start : e; });
+  sums->start = constant_int(sums->sum->dtype, 0);
+}
+
 // The loops and what they hold; false where they hold something else.
 bool take_sum_apart(const Stmt& body, DType dtype, ProductSums* found) {
   Stmt s = body;
@@ -65,18 +79,14 @@ bool take_sum_apart(const Stmt& body, DType dtype, ProductSums* found) {
       found->sum->dtype != dtype)
     return false;
   const Expr &before = sum->value->args[0], &product = sum->value->args[1];
-  if (before->op != Op::Load || before->buffer != found->sum || product->op != Op::Mul) return false;
+  if (before->op != Op::Load || before->buffer != found->sum || reads_buffer(product, found->sum)) return false;
   found->start = start->value;
-  found->left = product->args[0];
-  found->right = product->args[1];
+  const bool is_product = product->op == Op::Mul;
+  found->left = is_product ? product->args[0] : constant(dtype, 1);
+  found->right = is_product ? product->args[1] : product;
   found->rest.assign(s->children.begin() + 3, s->children.end());
   return std::all_of(found->rest.begin(), found->rest.end(),
                      [](const Stmt& r) { return r->kind == StmtKind::Alloc || r->kind == StmtKind::Store; });
-}
-
-bool reads_buffer(const Expr& e, const BufferRef& sum) {
-  return (e->op == Op::Load && e->buffer == sum) ||
-         std::any_of(e->args.begin(), e->args.end(), [&](const Expr& a) { return reads_buffer(a, sum); });
 }
 
 }  // namespace
@@ -91,7 +101,9 @@ std::optional<ProductSums> find_product_sums(const Stmt& body, DType dtype) {
     const bool in_left = uses_variable(found.left, l.first), in_right = uses_variable(found.right, l.first);
     (in_left == in_right ? found.tasks : in_left ? found.rows : found.columns).loops.push_back(l);
   }
-  if (reads_buffer(found.start, found.sum) || found.outer.in(found.start)) return std::nullopt;
+  if (reads_buffer(found.start, found.sum)) return std::nullopt;
+  if (is_integer(dtype)) add_start_last(&found);
+  if (found.outer.in(found.start)) return std::nullopt;
   return found;
 }
 

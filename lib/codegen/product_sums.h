@@ -35,7 +35,7 @@ struct ProductSums {
   bool deep(const loops::Expr& operand, const ProductAxis& axis) const;
 };
 
-// None where the kernel's body is none, or of another type than `dtype`.
+// None where the kernel's body is none, or of another type than `dtype`. A sum of what is no product is one of products by 1.
 std::optional<ProductSums> find_product_sums(const loops::Stmt& body, DType dtype);
 
 // `body` where place e is one of an axis's: a condition where blocks of `multiple` places reach beyond its extent.

@@ -18,8 +18,8 @@ namespace {
 
 using namespace loops;
 
-// Elements that tiles are of.
-constexpr DType kTileElement = DType::Float32;
+// Elements that tiles are of: the sums of float networks and of quantised ones.
+constexpr DType kTileElements[] = {DType::Float32, DType::Int32};
 // Below, tiles would be mostly empty.
 constexpr int64_t kLeast = 16, kLeastDepth = 8;
 
@@ -96,13 +96,20 @@ Stmt sliced(const ProductSums& sums) {
 std::optional<Kernel> by_blocks(Kernel kernel, const std::set<const Buffer*>& packable,
                                 const ScheduleOptions& options) {
   kernel.body = simplify(drop_guards(kernel.body));
-  std::optional<ProductSums> sums = find_product_sums(kernel.body, kTileElement);
+  std::optional<ProductSums> sums;
+  for (const DType element : kTileElements) {
+    if (!sums) sums = find_product_sums(kernel.body, element);
+  }
   if (!sums) return std::nullopt;
-  const bool tiles = fills_tiles(*sums);
-  if (!tiles && !(options.target.level->reassociate && fills_slices(*sums))) return std::nullopt;
+  const bool tiles = fills_tiles(*sums), is_real = is_float(sums->sum->dtype);
+  const bool any_order = options.target.level->reassociate || !is_real;
+  if (!tiles && !(any_order && fills_slices(*sums))) return std::nullopt;
+  const int64_t slices = tiles && any_order ? gpu_slices(*sums) : 1;
   if (tiles) sums->left = pack_operand(&kernel, packable, sums->left, sums->rows);
   sums->right = pack_operand(&kernel, packable, sums->right, sums->columns);
-  kernel.body = tiles ? tiled_sums(*sums, choose_gpu_tile(*sums, options.parameters), options.target.uses_matrix_unit())
+  order_depth(slices, &*sums);
+  kernel.body = tiles ? tiled_sums(*sums, choose_gpu_tile(*sums, slices, options.parameters), slices,
+                                   is_real && options.target.uses_matrix_unit())
                       : sliced(*sums);
   if (options.target.level->contract) kernel.body = contract_fma(kernel.body);
   kernel.body = simplify(kernel.body);

@@ -141,10 +141,20 @@ int compile_c(const std::string& folder) {
   return n_failed == 0 ? 0 : 1;
 }
 
-// The first OpenCL device compiles and runs them, and the interpreter agrees.
-int run_opencl(const std::string& folder) {
-  if (DeviceSpec("opencl").device().list({}).empty()) {
-    std::cout << "SKIP no OpenCL device (pocl-opencl-icd brings one)\n";
+// As a device asks for them: this process's environment variables.
+DeviceOptions device_options() {
+  DeviceOptions options;
+  options.variable = [](const std::string& name) {
+    const char* const value = std::getenv(name.c_str());
+    return std::string(value == nullptr ? "" : value);
+  };
+  return options;
+}
+
+// The first device of a language compiles and runs them, and the interpreter agrees.
+int run_on(const std::string& device, const Printed& printed, const std::string& folder) {
+  if (DeviceSpec(device).device().list(device_options()).empty()) {
+    std::cout << "SKIP no device " << device << "\n";
     return 77;
   }
   int n = 0, n_failed = 0;
@@ -155,12 +165,13 @@ int run_opencl(const std::string& folder) {
     for (int64_t i = 0; i < x.size(); ++i) x.mutable_data<float>()[i] = uniform(engine);
     const std::vector<double> expected = to_doubles(interpret(net.graph, {x})[0]);
     for (const int opt : kLevels) {
-      if (opt > kOpenCl.last) continue;
+      if (opt > printed.last) continue;
       CompileOptions options;
       options.opt = opt;
-      options.device = "opencl";
+      options.device = device;
       const auto package = std::make_shared<Package>(compile(net.graph, options));
-      const std::vector<double> actual = to_doubles(open_session("opencl:0", package)->run({x})[0]);
+      const std::vector<double> actual =
+          to_doubles(open_session(device + ":0", package, device_options())->run({x})[0]);
       ++n;
       for (size_t i = 0; i < expected.size(); ++i) {
         if (std::abs(actual[i] - expected[i]) <= 2e-6 * (1 + std::abs(expected[i]))) continue;
@@ -171,7 +182,7 @@ int run_opencl(const std::string& folder) {
       }
     }
   }
-  std::cout << n << " texts of OpenCL C compiled and run, " << n_failed << " failures\n";
+  std::cout << n << " nets compiled for " << device << " and run, " << n_failed << " failures\n";
   return n_failed == 0 ? 0 : 1;
 }
 
@@ -215,10 +226,11 @@ int main(int argc, char** argv) {
   const std::string how = args.size() == 2 ? args[0] : "";
   if (args.size() == 1 || how == "--rebase") return dnn::check_texts(args.back(), how == "--rebase");
   if (how == "--c") return dnn::compile_c(args.back());
-  if (how == "--opencl") return dnn::run_opencl(args.back());
+  if (how == "--opencl") return dnn::run_on("opencl", dnn::kOpenCl, args.back());
   if (how == "--cuda") return dnn::compile_cuda(args.back());
-  std::cerr
-      << "usage: golden_emit [--rebase | --c | --opencl | --cuda] FOLDER   (exit codes: 0 good, 1 bad, 2 usage, 77 "
-         "not here)\n";
+  if (how == "--gpu") return dnn::run_on("cuda", dnn::kCuda, args.back());
+  std::cerr << "usage: golden_emit [--rebase | --c | --opencl | --cuda | --gpu] FOLDER   (exit codes: 0 good, 1 bad, 2 "
+               "usage, 77 "
+               "not here)\n";
   return 2;
 }

@@ -1,7 +1,9 @@
 // GPU schedules keep what a kernel computes to the bit, in whatever tile: evaluated before and after.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
+#include <tuple>
 
 #include "codegen/print.h"
 #include "codegen/schedule.h"
@@ -115,15 +117,21 @@ TEST(ScheduleGpu, LargeProductsHaveLargeTiles) {
   EXPECT_NE(to_text(large).find("shared left: float32[16,132]"), std::string::npos);
   EXPECT_EQ(task_count(large), 4 * 16 * 16);
   EXPECT_NE(to_text(small).find("shared left: float32[16,36]"), std::string::npos);
-  EXPECT_EQ(thread_count(small), 64);
+  EXPECT_EQ(thread_count(small), 32);
 }
 
 TEST(ScheduleGpu, EveryTileKeepsTheBits) {
-  for (const auto& [rows, columns] :
-       {std::pair<int64_t, int64_t>(128, 128), {64, 128}, {128, 64}, {64, 64}, {32, 64}, {64, 32}, {32, 32}}) {
+  for (const auto& [rows, columns] : {std::pair<int64_t, int64_t>(128, 128),
+                                      {64, 128},
+                                      {128, 64},
+                                      {64, 64},
+                                      {32, 64},
+                                      {64, 32},
+                                      {32, 32},
+                                      {32, 16}}) {
     const ScheduleParameters asked = {.tile = columns, .across = rows};
-    for (const Kernel& before :
-         {product(1, rows + 1, 20, columns - 1, true), Convolution{1, 2, 3, 33, 15, 3}.kernel()}) {
+    for (const Kernel& before : {product(1, rows + 1, 20, std::max<int64_t>(columns - 1, 17), true),
+                                 Convolution{1, 2, 3, 33, 15, 3}.kernel()}) {
       const Tensor expected = gpu_result(before);
       for (const bool matrix : {false, true}) {
         const Kernel after = gpu_scheduled(before, 0, false, asked, matrix);
@@ -140,11 +148,63 @@ TEST(ScheduleGpu, EveryTileKeepsTheBits) {
   }
 }
 
+// From -O3 on slices of the depth go beside each other, whose number the tile does not change; taps are outermost where channels fill chunks.
+TEST(ScheduleGpu, SlicesAreTheSameInEveryTile) {
+  for (const Kernel& before : {product(1, 33, 300, 20, true), Convolution{1, 1, 128, 17, 7, 3}.kernel()}) {
+    const Tensor expected = gpu_result(before), first = gpu_result(gpu_scheduled(before, 3));
+    for (int64_t i = 0; i < expected.size(); ++i)
+      ASSERT_NEAR(first.data<float>()[i], expected.data<float>()[i], 1e-3 + 1e-5 * std::abs(expected.data<float>()[i]))
+          << before.pattern << " element " << i;
+    for (const auto& [rows, columns, matrix] :
+         {std::tuple<int64_t, int64_t, bool>(32, 32, false), {32, 32, true}, {32, 16, true}}) {
+      const Kernel after = gpu_scheduled(before, 3, false, {.tile = columns, .across = rows}, matrix);
+      const std::string text = to_text(after);
+      EXPECT_NE(text.find("shared parts: float32["), std::string::npos) << text;
+      EXPECT_TRUE(gpu_result(after).identical(first)) << rows << "x" << columns << text;
+    }
+  }
+}
+
+// y[i, j] = float(sum over k of int32(a[i, k]) * int32(b[j, k]), begun with bias[j]): integers are those of any order, at every level.
+TEST(ScheduleGpu, SumsOfIntegersAreExact) {
+  const BufferRef y = global("y", {40, 33}), a = global("a", {40, 300}), b = global("b", {33, 300}),
+                  bias = global("bias", {33});
+  const Expr i = variable("i"), j = variable("j"), k = variable("k");
+  const BufferRef sum = local_buffer("sum", DType::Int32);
+  const auto whole = [](const Expr& e) { return cast(DType::Int32, e * constant(DType::Float32, 100)); };
+  Stmt body = block({alloc(sum), store(sum, {}, whole(load(bias, {j}))),
+                     loop("k", 300, store(sum, {}, load(sum, {}) + whole(load(a, {i, k})) * whole(load(b, {j, k})))),
+                     store(y, {i, j}, cast(DType::Float32, load(sum, {})))});
+  const Kernel before = {"sum_test", "", "matmul", {y, a, b, bias}, loop("i", 40, loop("j", 33, std::move(body)))};
+  for (const int opt : {0, 3, 4}) {
+    const Kernel after = gpu_scheduled(before, opt, false, {}, opt == 4);
+    EXPECT_NE(to_text(after).find("shared parts: int32["), std::string::npos) << to_text(after);
+    EXPECT_TRUE(gpu_result(after).identical(gpu_result(before))) << opt;
+  }
+}
+
+// y[i] = mean over k of a[i, k]: a sum of what are no products, each by many threads.
+TEST(ScheduleGpu, LongPlainSumsAreShared) {
+  const BufferRef y = global("y", {37}), a = global("a", {37, 1000});
+  const Expr i = variable("i"), k = variable("k");
+  const BufferRef sum = local_buffer("sum", DType::Float32);
+  Stmt body = block({alloc(sum), store(sum, {}, constant(DType::Float32, 0)),
+                     loop("k", 1000, store(sum, {}, load(sum, {}) + load(a, {i, k}))),
+                     store(y, {i}, load(sum, {}) / constant(DType::Float32, 1000))});
+  const Kernel before = {"mean_test", "", "reduce", {y, a}, loop("i", 37, std::move(body))};
+  EXPECT_EQ(thread_count(gpu_scheduled(before, 0, false)), 0);
+  const Kernel after = gpu_scheduled(before, 3, false);
+  EXPECT_EQ(thread_count(after), 256);
+  const Tensor expected = gpu_result(before), actual = gpu_result(after);
+  for (int64_t n = 0; n < expected.size(); ++n)
+    EXPECT_NEAR(actual.data<float>()[n], expected.data<float>()[n], 1e-5) << n;
+}
+
 // What lies side by side along the depth is written across the staged tile, one row of which is longer so that banks differ.
 TEST(ScheduleGpu, OperandsAreReadAsTheyLie) {
   const std::string plain = to_text(gpu_scheduled(product(2, 64, 64, 64, false), 0));
   EXPECT_NE(plain.find("shared left: float32[16,36]"), std::string::npos) << plain;
-  EXPECT_NE(plain.find("shared right: float32[16,32]"), std::string::npos) << plain;
+  EXPECT_NE(plain.find("shared right: float32[16,16]"), std::string::npos) << plain;
   const Kernel conv = gpu_scheduled(Convolution{1, 1, 16, 32, 15, 3}.kernel(), 0);
   EXPECT_EQ(conv.arguments[2]->layout.text(), "p1.2.3.0");  // filters side by side
 }
