@@ -23,16 +23,18 @@ std::unique_ptr<SharedLibrary> SharedLibrary::open(const std::vector<std::string
   return nullptr;
 }
 
-void* SharedLibrary::symbol(const char* name) const {
-  void* found = ::dlsym(handle_, name);
-  if (found == nullptr) fail_environment(name_, " lacks ", name);
-  return found;
-}
+void* SharedLibrary::find(const char* name) const { return ::dlsym(handle_, name); }
 #else
 // A static program has no libraries of others.
 std::unique_ptr<SharedLibrary> SharedLibrary::open(const std::vector<std::string>&) { return nullptr; }
 
-void* SharedLibrary::symbol(const char* name) const { fail_environment(name_, " lacks ", name); }
+void* SharedLibrary::find(const char*) const { return nullptr; }
 #endif
+
+void* SharedLibrary::symbol(const char* name) const {
+  void* found = find(name);
+  if (found == nullptr) fail_environment(name_, " lacks ", name);
+  return found;
+}
 
 }  // namespace dnn

@@ -21,10 +21,16 @@ class SharedLibrary {
   F* function(const char* name) const {
     return reinterpret_cast<F*>(symbol(name));
   }
+  // The same, or null.
+  template <class F>
+  F* function_or_null(const char* name) const {
+    return reinterpret_cast<F*>(find(name));
+  }
   const std::string& name() const { return name_; }
 
  private:
   SharedLibrary(std::string name, void* handle) : name_(std::move(name)), handle_(handle) {}
+  void* find(const char* name) const;
   void* symbol(const char* name) const;
 
   std::string name_;

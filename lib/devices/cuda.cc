@@ -80,6 +80,48 @@ class Module : Released {
   CudaDriver::Module module_ = nullptr;
 };
 
+// Kernels that were launched while it began and ended, in their order: launched again at once.
+class RecordedLaunches : Released {
+ public:
+  RecordedLaunches(const CudaDriver& driver, CudaDriver::Stream stream, const std::function<void()>& launch)
+      : Released(driver) {
+    constexpr int kRelaxed = 2;  // CU_STREAM_CAPTURE_MODE_RELAXED: what other threads call meanwhile is their own
+    CudaDriver::Graph graph = nullptr;
+    driver.check(driver.begin_capture(stream, kRelaxed), "recording launches");
+    try {
+      launch();
+    } catch (...) {
+      driver.end_capture(stream, &graph);
+      if (graph != nullptr) driver.destroy_graph(graph);
+      throw;
+    }
+    driver.check(driver.end_capture(stream, &graph), "recording launches");
+    const int status = driver.instantiate(&launches_, graph, 0);
+    driver.destroy_graph(graph);
+    driver.check(status, "recording launches");
+  }
+  ~RecordedLaunches() { driver_.destroy_launches(launches_); }
+  void launch(CudaDriver::Stream stream) const {
+    driver_.check(driver_.launch_recorded(launches_, stream), "launching kernels");
+  }
+
+ private:
+  CudaDriver::Launches launches_ = nullptr;
+};
+
+// One that waits for copies to and from memory, and these for it (CU_STREAM_DEFAULT).
+class Stream : Released {
+ public:
+  explicit Stream(const CudaDriver& driver) : Released(driver) {
+    driver.check(driver.create_stream(&stream_, 0), "making a stream");
+  }
+  ~Stream() { driver_.destroy_stream(stream_); }
+  CudaDriver::Stream get() const { return stream_; }
+
+ private:
+  CudaDriver::Stream stream_ = nullptr;
+};
+
 // What keeps each rounding of levels 0 to 2 where the operators' documents have it; from 3 on as on other devices.
 std::vector<std::string> compiler_options(int opt) {
   const Level& level = level_of(opt);
@@ -121,6 +163,7 @@ class CudaSession : public PlannedSession {
     context_.use();
     module_ =
         std::make_unique<Module>(*driver_, machine_code(*package_, *variant_, *driver_, driver_->device(index), nvrtc));
+    stream_ = std::make_unique<Stream>(*driver_);
     allocate();
     for (const KernelInfo& kernel : variant_->kernels) functions_.push_back(module_->function(kernel.name));
     for (const Step& step : variant_->steps) {
@@ -170,6 +213,21 @@ class CudaSession : public PlannedSession {
     }
   }
 
+  // As far as the next node that is interpreted; what is recorded of them the first time is one launch from then on.
+  size_t launch_from(size_t i) override {
+    size_t end = i;
+    while (end < variant_->steps.size() && variant_->steps[end].kernel >= 0) ++end;
+    if (!driver_->records() || end == i + 1) return PlannedSession::launch_from(i);
+    context_.use();
+    std::unique_ptr<RecordedLaunches>& recorded = recorded_[i];
+    if (recorded == nullptr) {
+      recorded = std::make_unique<RecordedLaunches>(*driver_, stream_->get(), [&] {
+        for (size_t step = i; step < end; ++step) launch(step);
+      });
+    }
+    recorded->launch(stream_->get());
+    return end;
+  }
   void launch(size_t i) override {
     const size_t kernel = variant_->steps[i].kernel;
     const int64_t tasks = variant_->code.tasks[kernel], own = variant_->code.threads[kernel];
@@ -180,7 +238,7 @@ class CudaSession : public PlannedSession {
     std::vector<void*> pointers;
     for (CudaDriver::Pointer& argument : arguments_[i]) pointers.push_back(&argument);
     driver_->check(driver_->launch(functions_[kernel], static_cast<unsigned>(blocks), 1, 1,
-                                   static_cast<unsigned>(threads), 1, 1, 0, nullptr, pointers.data(), nullptr),
+                                   static_cast<unsigned>(threads), 1, 1, 0, stream_->get(), pointers.data(), nullptr),
                    "launching a kernel");
   }
   void finish() override {
@@ -199,9 +257,11 @@ class CudaSession : public PlannedSession {
   std::unique_ptr<CudaDriver> driver_;
   std::string name_;
   PrimaryContext context_;
+  std::unique_ptr<Stream> stream_;
   std::unique_ptr<Module> module_;
-  std::vector<CudaDriver::Function> functions_;              // by kernel
-  std::vector<std::vector<CudaDriver::Pointer>> arguments_;  // by step
+  std::vector<CudaDriver::Function> functions_;                   // by kernel
+  std::vector<std::vector<CudaDriver::Pointer>> arguments_;       // by step
+  std::map<size_t, std::unique_ptr<RecordedLaunches>> recorded_;  // by their first step
   std::unique_ptr<CudaMemory> arena_, constants_;
   std::vector<std::unique_ptr<CudaMemory>> inputs_, outputs_;
   std::vector<int64_t> constant_at_;  // bytes into constants_

@@ -29,6 +29,20 @@ CudaDriver::CudaDriver(std::unique_ptr<SharedLibrary> library) : library_(std::m
   find(&to_host, "cuMemcpyDtoH_v2");
   find(&launch, "cuLaunchKernel");
   find(&synchronize, "cuCtxSynchronize");
+  find(&create_stream, "cuStreamCreate");
+  find(&destroy_stream, "cuStreamDestroy_v2");
+  bool all = true;
+  const auto look_for = [&](auto* function, const char* name) {
+    *function = library_->function_or_null<std::remove_pointer_t<std::remove_pointer_t<decltype(function)>>>(name);
+    all = all && *function != nullptr;
+  };
+  look_for(&begin_capture, "cuStreamBeginCapture_v2");
+  look_for(&end_capture, "cuStreamEndCapture");
+  look_for(&instantiate, "cuGraphInstantiateWithFlags");
+  look_for(&destroy_graph, "cuGraphDestroy");
+  look_for(&destroy_launches, "cuGraphExecDestroy");
+  look_for(&launch_recorded, "cuGraphLaunch");
+  if (!all) begin_capture = nullptr;
 }
 
 std::unique_ptr<CudaDriver> CudaDriver::open(const std::string& path, std::string* why) {

@@ -10,12 +10,14 @@ namespace dnn {
 
 class CudaDriver {
  public:
-  using Device = int;                  // CUdevice
-  using Pointer = unsigned long long;  // CUdeviceptr
-  using Module = struct CUmod_st*;     // CUmodule
-  using Function = struct CUfunc_st*;  // CUfunction
-  using Context = struct CUctx_st*;    // CUcontext
-  using Stream = struct CUstream_st*;  // CUstream
+  using Device = int;                       // CUdevice
+  using Pointer = unsigned long long;       // CUdeviceptr
+  using Module = struct CUmod_st*;          // CUmodule
+  using Function = struct CUfunc_st*;       // CUfunction
+  using Context = struct CUctx_st*;         // CUcontext
+  using Stream = struct CUstream_st*;       // CUstream
+  using Graph = struct CUgraph_st*;         // CUgraph
+  using Launches = struct CUgraphExec_st*;  // CUgraphExec
 
   // The library at `path`, or where that is "" the system's; null, and why, when there is none or it has no device.
   static std::unique_ptr<CudaDriver> open(const std::string& path, std::string* why);
@@ -42,6 +44,17 @@ class CudaDriver {
   int (*to_host)(void*, Pointer, size_t);
   int (*launch)(Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream, void**, void**);
   int (*synchronize)();
+  int (*create_stream)(Stream*, unsigned);
+  int (*destroy_stream)(Stream);
+
+  // Launches recorded once and given to the GPU together: since CUDA 11.4; all null before.
+  bool records() const { return begin_capture != nullptr; }
+  int (*begin_capture)(Stream, int);
+  int (*end_capture)(Stream, Graph*);
+  int (*instantiate)(Launches*, Graph, unsigned long long);
+  int (*destroy_graph)(Graph);
+  int (*destroy_launches)(Launches);
+  int (*launch_recorded)(Launches, Stream);
 
  private:
   explicit CudaDriver(std::unique_ptr<SharedLibrary> library);

@@ -23,7 +23,9 @@ std::string log_text(const SharedLibrary& library, NvrtcProgram program, const c
 }  // namespace
 
 std::unique_ptr<Nvrtc> Nvrtc::open(const std::string& path, std::string* why) {
-  std::vector<std::string> names = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"};
+  // The last one is where NVIDIA's own packages put it, which the linker is told of on some machines only.
+  std::vector<std::string> names = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so",
+                                    "/usr/local/cuda/lib64/libnvrtc.so"};
   if (!path.empty()) names = {path};
   if (auto library = SharedLibrary::open(names)) return std::unique_ptr<Nvrtc>(new Nvrtc(std::move(library)));
   *why = cat("no NVRTC: ", join(names), " not found; install CUDA's, or have DNN_NVRTC name it");

@@ -107,6 +107,32 @@ bool run_block(unsigned threads) {
   return true;
 }
 
+struct RecordedLaunch {
+  const Function* function;
+  unsigned blocks, threads;
+  std::vector<void*> arguments;
+};
+using Graph = std::vector<RecordedLaunch>;
+
+struct Stream {
+  Graph* recording = nullptr;
+};
+
+// A barrier that some threads of a block miss fails, which a launch does not tell.
+void run_blocks(const RecordedLaunch& one) {
+  const Function& f = *one.function;
+  g_launch.function = &f;
+  g_launch.arguments = one.arguments;
+  *f.blocks = {one.blocks, 1, 1};
+  *f.threads = {one.threads, 1, 1};
+  *f.barrier = wait_at_barrier;
+  if (g_launch.fibers.size() < one.threads) g_launch.fibers = std::vector<Fiber>(one.threads);
+  for (unsigned b = 0; b < one.blocks && !g_failed; ++b) {
+    *f.block = {b, 0, 0};
+    g_failed = !run_block(one.threads);
+  }
+}
+
 }  // namespace
 
 // NOLINTBEGIN(readability-identifier-naming): names are NVIDIA's
@@ -235,30 +261,81 @@ int cuMemcpyDtoH_v2(void* to, unsigned long long from, size_t n) {
   return kSuccess;
 }
 
+int cuStreamCreate(Stream** stream, unsigned flags) {
+  const Locked locked(g_mutex);
+  if (!t_current) return kInvalidContext;
+  if (flags != 0) return kInvalidValue;
+  *stream = new Stream;
+  return kSuccess;
+}
+
+int cuStreamDestroy_v2(Stream* stream) {
+  const Locked locked(g_mutex);
+  if (!t_current) return kInvalidContext;
+  delete stream;
+  return kSuccess;
+}
+
+int cuStreamBeginCapture_v2(Stream* stream, int) {
+  const Locked locked(g_mutex);
+  if (!t_current) return kInvalidContext;
+  if (stream == nullptr || stream->recording != nullptr) return kInvalidValue;
+  stream->recording = new Graph;
+  return kSuccess;
+}
+
+int cuStreamEndCapture(Stream* stream, Graph** graph) {
+  const Locked locked(g_mutex);
+  if (!t_current) return kInvalidContext;
+  if (stream->recording == nullptr) return kInvalidValue;
+  *graph = stream->recording;
+  stream->recording = nullptr;
+  return kSuccess;
+}
+
+int cuGraphInstantiateWithFlags(Graph** launches, const Graph* graph, unsigned long long) {
+  const Locked locked(g_mutex);
+  if (!t_current) return kInvalidContext;
+  *launches = new Graph(*graph);
+  return kSuccess;
+}
+
+int cuGraphDestroy(Graph* graph) {
+  delete graph;
+  return kSuccess;
+}
+
+int cuGraphExecDestroy(Graph* graph) {
+  const Locked locked(g_mutex);
+  if (!t_current) return kInvalidContext;
+  delete graph;
+  return kSuccess;
+}
+
+int cuGraphLaunch(const Graph* graph, Stream* stream) {
+  const Locked locked(g_mutex);
+  if (!t_current) return kInvalidContext;
+  if (stream->recording != nullptr) return kInvalidValue;
+  for (const RecordedLaunch& one : *graph) run_blocks(one);
+  return kSuccess;
+}
+
 int cuLaunchKernel(const Function* f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-                   unsigned, void*, void** arguments, void**) {
+                   unsigned, Stream* stream, void** arguments, void**) {
   const Locked locked(g_mutex);
   if (!t_current) return kInvalidContext;
   if (gx == 0 || gx > INT32_MAX || bx == 0 || gy != 1 || gz != 1 || by != 1 || bz != 1 || bx > 1024)
     return kInvalidValue;
-  g_launch.function = f;
-  g_launch.arguments.resize(f->n_arguments);
+  RecordedLaunch one{f, gx, bx, {}};
   for (size_t i = 0; i < f->n_arguments; ++i) {
     const auto at = *static_cast<unsigned long long*>(arguments[i]);
     if (!held(at, 1)) return kInvalidValue;
-    g_launch.arguments[i] = memory(at);
+    one.arguments.push_back(memory(at));
   }
-  *f->blocks = {gx, 1, 1};
-  *f->threads = {bx, 1, 1};
-  *f->barrier = wait_at_barrier;
-  if (g_launch.fibers.size() < bx) g_launch.fibers = std::vector<Fiber>(bx);
-  for (unsigned b = 0; b < gx; ++b) {
-    *f->block = {b, 0, 0};
-    if (!run_block(bx)) {
-      g_failed = true;  // which a launch does not tell
-      break;
-    }
-  }
+  if (stream != nullptr && stream->recording != nullptr)
+    stream->recording->push_back(std::move(one));
+  else
+    run_blocks(one);
   return kSuccess;
 }
 
