@@ -326,6 +326,14 @@ void count_from_front(Graph& graph, NodeId id) {
   graph.node(id).inputs[1] = counted;
 }
 
+// Bounds that cross: ONNX's result is the upper one, others' the lower one. Where both are the same, all agree.
+void uncross_bounds(Graph& graph, NodeId id) {
+  const Node& node = graph.node(id);
+  const Tensor *low = graph.constant(node.input(1)), *high = graph.constant(node.input(2));
+  if (low != nullptr && high != nullptr && to_doubles(*low)[0] > to_doubles(*high)[0])
+    graph.node(id).inputs[1] = node.inputs[2];
+}
+
 // Writes operands that ONNX alone allows as all allow them.
 void settle_operands(Graph& graph) {
   const Uses uses(graph);
@@ -334,6 +342,7 @@ void settle_operands(Graph& graph) {
     if (!node.domain.empty()) continue;
     if (node.op == "Pow") cast_exponent(graph, id);
     if (node.op == "GatherND") count_from_front(graph, id);
+    if (node.op == "Clip") uncross_bounds(graph, id);
     if (node.op != "Dropout" || node.outputs.size() < 2 || node.outputs[1] == kNoValue) continue;
     if (!uses.readers[node.outputs[1]].empty() || graph.is_output(node.outputs[1]))
       fail_unsupported(node.label(), ": a mask that is read; the format's own Dropout gives none");

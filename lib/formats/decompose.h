@@ -8,7 +8,8 @@
 
 namespace dnn {
 
-// Settles first what ONNX alone allows: an exponent of integers, an index of GatherND from the end, a Dropout's mask (Unsupported).
+// Settles first what ONNX alone allows: an exponent of integers, an index of GatherND from the end, bounds of
+// Clip that cross, a Dropout's mask (Unsupported).
 // Writes each node that the format does not take as others, where a definition is known: those of ONNX's functions and of mathematics
 // (Celu, Sinh, ReduceLogSumExp, an index that keeps its axis, ...). What these are is asked again. Nodes without a definition stay, for
 // the writer to refuse. Types must be inferred, and are afterwards.

@@ -50,6 +50,8 @@ class Call : public DraftBuilder {
   std::vector<int64_t> shape(ValueId v) const;
   int64_t rank(ValueId v) const { return static_cast<int64_t>(shape(v).size()); }
   DType dtype(ValueId v) const { return draft().graph.value(v).type.dtype; }
+  // Its value where it is known, else null.
+  const Tensor* constant_of(ValueId v) const { return draft().graph.constant(v); }
   // Floating-point inputs of another dtype become that one.
   void cast_inputs(DType dtype);
 

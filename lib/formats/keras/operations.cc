@@ -116,6 +116,9 @@ ValueId operate_clip(Call& call, const char*) {
   const ValueId x = first_operand(call);
   const ValueId low = operand(call, 1, {"x_min", "clip_value_min"}),
                 high = operand(call, 2, {"x_max", "clip_value_max"});
+  const Tensor *lowest = call.constant_of(low), *highest = call.constant_of(high);
+  if (lowest != nullptr && highest != nullptr && to_doubles(*lowest)[0] > to_doubles(*highest)[0])
+    call.refuse("bounds that cross, which Keras's backends take differently");
   return call.emit("Clip", {x, low, high});
 }
 

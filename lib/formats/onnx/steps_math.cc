@@ -111,9 +111,14 @@ void gemm_needs_bias(Rewrite& rewrite) {
 void mod_int_or_fmod(Rewrite& rewrite) {
   const bool fmod = rewrite.node.attribute_int("fmod", 0) != 0;
   const DType dtype = rewrite.dtype(rewrite.node.input(0));
-  if (dtype != DType::Undefined && fmod != is_float(dtype)) {
-    rewrite.refuse("fmod = ", fmod ? 1 : 0, " on ", dtype_name(dtype), " needs opset 28");
-  }
+  if (dtype == DType::Undefined || fmod == is_float(dtype)) return;
+  if (!fmod) rewrite.refuse("fmod = 0 on ", dtype_name(dtype), " needs opset 28");
+  // Division of integers is towards zero.
+  const ValueId a = rewrite.node.inputs[0], b = rewrite.node.inputs[1];
+  Type type;
+  type.dtype = dtype;
+  const ValueId whole = rewrite.add_before("Div", {a, b}, {}, type);
+  rewrite.become("Sub", {a, rewrite.add_before("Mul", {whole, b}, {}, type)});
 }
 
 // Before opset 13 the input is seen as a matrix, the axes from `axis` on in one row.

@@ -89,10 +89,12 @@ void leaky_relu(Op& op) { op.define(0, op.emit("LeakyRelu", {op.in(0)}, {{"alpha
 
 void softmax(Op& op) { op.define(0, op.emit(op.row().as, {op.in(0)}, {{"axis", int64_t{-1}}})); }
 
-// Bounds may have extents of their own, which Clip's may not.
+// Bounds may have extents of their own, which Clip's may not, and cross: then the lower one is the result, Clip's the upper one.
 void clip_by_value(Op& op) {
   const bool scalars = op.shape(op.in(1)).empty() && op.shape(op.in(2)).empty();
-  if (scalars) return op.define(0, op.emit("Clip", {op.in(0), op.in(1), op.in(2)}));
+  const Tensor *low = op.constant(1), *high = op.constant(2);
+  if (scalars && low != nullptr && high != nullptr && !(to_doubles(*low)[0] > to_doubles(*high)[0]))
+    return op.define(0, op.emit("Clip", {op.in(0), op.in(1), op.in(2)}));
   op.define(0, op.emit("Max", {op.emit("Min", {op.in(0), op.in(2)}), op.in(1)}));
 }
 
@@ -124,6 +126,9 @@ void floor_mod(Op& op) {
   const ValueId whole = op.emit("Floor", {op.emit("Div", {a, b})});
   op.define(0, op.emit("Sub", {a, op.emit("Mul", {whole, b})}));
 }
+
+// The remainder of a division towards zero.
+void truncate_mod(Op& op) { op.define(0, op.emit("Mod", {op.in(0), op.in(1)}, {{"fmod", int64_t{1}}})); }
 
 void select(Op& op) {
   ValueId condition = op.in(0);

@@ -21,6 +21,7 @@ void erfc(Op& op);
 void expm1(Op& op);
 void floor_div(Op& op);
 void floor_mod(Op& op);
+void truncate_mod(Op& op);
 void integer_or_real_div(Op& op);
 void truncate_div(Op& op);
 void leaky_relu(Op& op);

@@ -305,13 +305,30 @@ void write_arg_max(Export& e) {
   e.define(op, {tensor(e.input(0)), number(e.axis("axis", 0)), keeps(e)});
 }
 
+// A sort that keeps equal elements in their order, cut off: torch.topk leaves open which of them comes first, where ONNX says the one of the
+// lower index, and behind a Relu many are equal.
 void write_topk(Export& e) {
+  const Node& node = e.node();
   const Items k = e.items(1, "number of elements");
   if (k.size() != 1) e.refuse("a list of numbers of elements");
-  e.define_many("topk",
-                {tensor(e.input(0)), k[0], number(e.axis("axis", -1)), e.node().attribute_int("largest", 1) != 0,
-                 e.node().attribute_int("sorted", 1) != 0},
-                false);
+  const int64_t axis = e.axis("axis", -1), extent = e.shape(0)[static_cast<size_t>(axis)];
+  const bool whole = k[0].fixed() && k[0].number == extent;
+  std::vector<VarId> sorted;
+  for (size_t i = 0; i < 2; ++i) {
+    if (whole && node.output(i) != kNoValue) {
+      sorted.push_back(e.output(i));
+      continue;
+    }
+    Type type = e.type(0);
+    if (i == 1) type.dtype = DType::Int64;
+    sorted.push_back(e.builder().add(i == 0 ? "sorted" : "places", std::move(type)));
+  }
+  e.builder().call("sort.stable",
+                   {tensor(e.input(0)), true, number(axis), node.attribute_int("largest", 1) != 0}, sorted);
+  for (size_t i = 0; i < 2 && !whole; ++i) {
+    if (node.output(i) != kNoValue)
+      e.builder().call("slice.Tensor", {tensor(sorted[i]), number(axis), Item(0), k[0], number(1)}, {e.output(i)});
+  }
 }
 
 void write_cumsum(Export& e) {

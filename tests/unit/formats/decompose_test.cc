@@ -125,6 +125,9 @@ TEST(Decompose, SettlesWhatOnnxAloneAllows) {
   EXPECT_NE(counted.find("= Cast(i)"), std::string::npos) << counted;
   const std::string last = settled("  const i: int64[2,2] = {0, 1, 1, -1}\n  y = GatherND(x, i)\n  output y\n");
   EXPECT_NE(last.find("{0, 1, 1, 2}"), std::string::npos) << last;
+  const std::string crossed =
+      settled("  const l: float32[] = {2}\n  const h: float32[] = {1}\n  y = Clip(x, l, h)\n  output y\n");
+  EXPECT_NE(crossed.find("Clip(x, h, h)"), std::string::npos) << crossed;
   Graph masked =
       parse_graph("graph \"g\" {\n  input x: float32[2,3]\n  y, m = Dropout(x) @d\n  output y\n  output m\n}");
   infer_types(masked);

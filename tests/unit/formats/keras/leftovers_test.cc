@@ -310,6 +310,13 @@ TEST(KerasLeftovers, NoneInAnyOperation) {
   }
 }
 
+// TensorFlow takes the lower of bounds that cross, PyTorch and ONNX the upper one.
+TEST(KerasLeftovers, BoundsThatCrossAreRefused) {
+  const Sample sample = {R"("x_min": 2, "x_max": 1)", kRow};
+  for (const Kind kind : {Kind::Zip, Kind::H5OfKeras3})
+    expect_refused("Clip", file("Clip", sample, true, kind, {}), "bounds that cross");
+}
+
 TEST(KerasLeftovers, NoneOfAModel) {
   const Sample dense = layer_samples().at("Activation");
   for (Kind kind : kKinds) {

@@ -76,6 +76,9 @@ TEST(Downgrade, NewOperatorsAreMadeOfOlderOnes) {
             "input x: float32[2]\ny_HardSigmoid: float32[2] = HardSigmoid(x) @y_HardSigmoid {alpha = 0.16666667, beta "
             "= 0.5} from \"h\"\n"
             "y: float32[2] = Mul(x, y_HardSigmoid) @h\noutput y\n");
+  EXPECT_EQ(downgraded(13, "input x: int64[2]\ninput n: int64[2]\ny: int64[2] = Mod(x, n) @m {fmod = 1}\noutput y\n"),
+            "input x: int64[2]\ninput n: int64[2]\ny_Div: int64? = Div(x, n) @y_Div from \"m\"\ny_Mul: int64? = Mul(y_Div, n) "
+            "@y_Mul from \"m\"\ny: int64[2] = Sub(x, y_Mul) @m\noutput y\n");
   const std::string norm = downgraded(
       9,
       "input x: float32[2,8]\nconst s: float32[8] = {1, ...}\ny: float32[2,8] = LayerNormalization(x, s)\noutput y\n");

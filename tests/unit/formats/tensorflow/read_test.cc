@@ -144,6 +144,24 @@ TEST(TensorflowRead, ErfcIsErf) {
   }
 }
 
+// TensorFlow takes the lower of bounds that cross, ONNX the upper one.
+TEST(TensorflowRead, CrossedBoundsKeepTheirMeaning) {
+  const auto clipped = [](float low, float high) {
+    return read_nodes({placeholder("x", {5}), constant("low", Tensor::scalar(low)),
+                       constant("high", Tensor::scalar(high)), node("ClipByValue", "y", {"x", "low", "high"})});
+  };
+  EXPECT_EQ(ops_of(clipped(1, 2)), "Clip");
+  EXPECT_EQ(run(clipped(2, 1), {ramp({5})}), std::vector<double>(5, 2.0));
+}
+
+TEST(TensorflowRead, RemaindersOfDivisionsTowardsZero) {
+  for (const char* op : {"TruncateMod", "Mod"}) {
+    const Graph graph =
+        read_nodes({placeholder("x", {4}), constant("c", Tensor::scalar(-2.0F)), node(op, "y", {"x", "c"})});
+    EXPECT_EQ(run(graph, {Tensor::of<float>({4}, {3, -3, 4, 5.5F})}), (std::vector<double>{1, -1, 0, 1.5})) << op;
+  }
+}
+
 // A batch that is not known goes through Shape, StridedSlice and Pack; Reshape still needs no computed shape.
 TEST(TensorflowRead, ShapesComputedOnTheWayAreFollowed) {
   const Graph graph =
