@@ -131,6 +131,7 @@ std::string settings_of(const TrainRequest& request, const Schedule& schedule, c
   add("feature_variants", request.feature_variants, plain.feature_variants);
   add("rate_scale", request.rate_scale, plain.rate_scale);
   add("quantize", request.quantize, plain.quantize);
+  add("reduce_range", request.reduce_range, plain.reduce_range);
   add("precision", request.precision, plain.precision);
   add("winograd", request.winograd, plain.winograd);
   add("ranks", request.ranks == nullptr ? 1 : request.ranks->size(), 1);
@@ -340,8 +341,9 @@ class Run {
     // A supernet has its structure already; a quantiser's state is of the network as it was.
     if (!supernet_ && request_.quantize.empty()) settle_weights(model_);
     if (!request_.quantize.empty()) {
+      const bool for_tflite = format_for_path(request_.output) == find_format("tflite");
       integers_ = std::make_unique<FakeQuantized>(std::move(model_), request_.quantize,
-                                                  format_for_path(request_.output) == find_format("tflite"));
+                                                  FakeQuantized::Options{for_tflite, request_.reduce_range});
       model_ = integers_->graph();
       infer_types(model_);
       note(integers_->summary());

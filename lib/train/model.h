@@ -24,6 +24,7 @@ struct TrainRequest {
   std::optional<std::string> init;          // weights drawn anew: "torch" or "he"
   std::string supernet;  // a file of elastic ranges (branch/ranges.h): train all its children; "" for none
   std::string quantize;  // a state of dnn-quantize: train for integers; "" for none
+  bool reduce_range = false;  // with quantize: as dnn-quantize's
   bool resume = false;
   int64_t epochs = 10, batch = 32, accumulate = 1, patience = 0, warmup = 0;
   int64_t feature_variants = 0;

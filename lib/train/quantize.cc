@@ -13,8 +13,6 @@
 namespace dnn::train {
 namespace {
 
-constexpr auto kLargestWeight = static_cast<int64_t>(quant::kLargestWeight);
-
 int64_t lowest_of(const quant::Affine& affine) { return std::llround(affine.lowest() / double{affine.scale}); }
 int64_t highest_of(const quant::Affine& affine) { return std::llround(affine.highest() / double{affine.scale}); }
 
@@ -116,10 +114,11 @@ class Rounded {
     }
     const ValueId largest = net_.emit("ReduceMax", {sizes, net_.list(axes)});
     // A channel of zeros has scale 1, as it is written.
-    const ValueId scale = net_.emit("Div", {largest, net_.number(static_cast<float>(kLargestWeight))});
+    const double end = rounding_.quantizers.largest_weight;
+    const ValueId scale = net_.emit("Div", {largest, net_.number(static_cast<float>(end))});
     const ValueId none = net_.emit("Less", {scale, net_.number(1e-30F)});
     const ValueId safe = net_.emit("Where", {none, net_.number(1.0F), scale});
-    return weights_[w] = fake(name, w, safe, -kLargestWeight, kLargestWeight);
+    return weights_[w] = fake(name, w, safe, -static_cast<int64_t>(end), static_cast<int64_t>(end));
   }
 
   const Graph& old_;
@@ -137,12 +136,13 @@ struct FakeQuantized::State {
   quant::Rounding rounding;
 };
 
-FakeQuantized::FakeQuantized(Graph model, const std::string& path, bool for_tflite)
+FakeQuantized::FakeQuantized(Graph model, const std::string& path, const Options& options)
     : state_(std::make_unique<State>()) {
   State& s = *state_;
   s.prepared = quant::prepare(std::move(model));
   s.bound = quant::bound_graph(s.prepared);
-  s.options.fuses = for_tflite ? quant::fuses_in_tflite : quant::fuses_in_onnx;
+  s.options.reduce_range = options.reduce_range;
+  s.options.fuses = options.for_tflite ? quant::fuses_in_tflite : quant::fuses_in_onnx;
   s.options.correct_biases = false;                  // training corrects them
   s.options.method = quant::method_named("minmax");  // and moves what clipping would have cut off
   quant::Calibration calibration = quant::whole_watch_list(s.bound, s.options);

@@ -12,9 +12,12 @@ namespace dnn::train {
 // calibration.
 class FakeQuantized {
  public:
-  // `for_tflite`: quantisers where TFLite's operators want them. Throws Usage where the state is of another network, and what reading
-  // and quantising throw.
-  FakeQuantized(Graph model, const std::string& state, bool for_tflite);
+  struct Options {
+    bool for_tflite = false;    // quantisers where TFLite's operators want them
+    bool reduce_range = false;  // int8 weights within quant::kReducedWeight
+  };
+  // Throws Usage where the state is of another network, and what reading and quantising throw.
+  FakeQuantized(Graph model, const std::string& state, const Options& options);
   ~FakeQuantized();
   FakeQuantized(const FakeQuantized&) = delete;
   FakeQuantized& operator=(const FakeQuantized&) = delete;

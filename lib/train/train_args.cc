@@ -61,6 +61,8 @@ void declare_training(cli::Args& args, TrainArgs* o) {
   args.option(
       &r.quantize, "--quantize", "STATE",
       "round as int8 does while training, with the ranges of a --state file of dnn-quantize; the result is int8");
+  args.flag(&r.reduce_range, "--reduce-range", "with --quantize: int8 weights within 64, as dnn-quantize has it");
+  args.only_with("--reduce-range", {"--quantize"});
   args.option(
       &r.supernet, "--supernet", "RANGES",
       "train all branched children within these ranges (a YAML file) with the network, which they share weights "
