@@ -232,7 +232,6 @@ QuantizedModel store_model(const QuantizeRequest& request, const Format* format)
   if (request.opset) convert.write.opset = *request.opset;
   QuantizedModel result;
   result.reports.report.scheme = request.options.scheme.name;
-  result.reports.report.method = request.options.method.name;
   if (!request.validate.empty()) {
     Inputs inputs(prepared, request);
     Graph after = bound_graph(prepared);

@@ -162,7 +162,7 @@ Rounding round_network(const Graph& bound, const Calibration& calibration, const
   result.plan = plan_network(bound, options, left_float);
   const Plan& plan = result.plan;
   report->scheme = options.scheme.name;
-  report->method = options.method.name;
+  if (options.scheme.activations != DType::Undefined) report->method = options.method.name;
   report->samples = calibration.samples;
   if (options.reduce_range) result.quantizers.largest_weight = kReducedWeight;
   for (size_t g = 0; g < plan.groups.size(); ++g)

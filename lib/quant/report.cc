@@ -110,7 +110,7 @@ std::string summary_text(const QuantizeReport& report) {
     if (report.quantizers[i].cost.sqnr_db() < report.quantizers[worst].cost.sqnr_db()) worst = static_cast<int64_t>(i);
   }
   std::string text =
-      cat(report.scheme, ", ", report.method, " of ", counted(report.samples, "sample"), ": ",
+      cat(report.scheme, ", ", report.method, report.method.empty() ? "" : " of ", counted(report.samples, "sample"), ": ",
           counted(report.integer_nodes, "operator"), " on integers, ", report.weights.size(), " with int8 weights");
   if (!report.quantizers.empty()) {
     const QuantizerReport& lowest = report.quantizers[worst];
@@ -211,7 +211,7 @@ std::string report_json(const Reports& reports) {
   }
   for (const QuantizeReport::Left& l : report.left_float)
     left.push_back({{"node", l.node}, {"op", l.op}, {"reason", l.reason}});
-  Json json = {{"scheme", report.scheme},   {"method", report.method},
+  Json json = {{"scheme", report.scheme},   {"method", report.method.empty() ? Json() : Json(report.method)},
                {"samples", report.samples}, {"integer_nodes", report.integer_nodes},
                {"quantizers", quantizers},  {"weights", weights},
                {"left_float", left}};
