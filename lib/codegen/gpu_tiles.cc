@@ -13,6 +13,7 @@ namespace {
 
 using namespace loops;
 
+// The last one is the smallest.
 constexpr GpuTile kTiles[] = {{128, 128, 8, 8, 1.0}, {64, 128, 4, 8, 0.9}, {128, 64, 8, 4, 0.9}, {64, 64, 4, 4, 0.75},
                               {32, 64, 4, 4, 0.6},   {64, 32, 4, 4, 0.6},  {32, 32, 4, 4, 0.5},  {32, 16, 4, 4, 0.4}};
 static_assert(std::all_of(std::begin(kTiles), std::end(kTiles), [](const GpuTile& tile) {
@@ -26,8 +27,18 @@ constexpr int64_t kQuad = 4;
 constexpr int64_t kChunk = 16, kSlicedChunk = 8, kSkew = 4, kMatrixSkew = 8;
 // Multiprocessors that tiles are to keep busy: an A100 has 108, an H100 132.
 constexpr int64_t kProcessors = 128;
-// Slices at most; sums and slices of them that keep a GPU busy; and threads of a block with several, at most.
-constexpr int64_t kMostSlices = 16, kBusySums = int64_t{1} << 20, kSlicedThreads = 512;
+// Sums and slices of them that keep a GPU busy.
+constexpr int64_t kBusySums = int64_t{1} << 20;
+
+// Steps of the depth that a slice goes through between two barriers.
+int64_t chunk_of(int64_t slices) { return slices == 1 ? kChunk : kSlicedChunk; }
+
+bool fits(const GpuTile& tile, int64_t slices, const GpuBlock& block) {
+  constexpr int64_t kElement = 4;  // bytes
+  const int64_t staged = chunk_of(slices) * slices * (tile.rows + tile.columns + 2 * kMatrixSkew);
+  const int64_t parts = slices / 2 * tile.rows * tile.columns;
+  return tile.threads() * slices <= block.threads && (staged + parts) * kElement <= block.shared_bytes;
+}
 
 class TiledSums {
  public:
@@ -84,7 +95,7 @@ class TiledSums {
     BufferRef staged, fetched;  // in shared memory; by thread, on its way there
   };
 
-  int64_t chunk() const { return slices_ == 1 ? kChunk : kSlicedChunk; }
+  int64_t chunk() const { return chunk_of(slices_); }
   int64_t threads() const { return tile_.threads() * slices_; }
   Expr slice() const { return floordiv(thread_, constant_index(tile_.threads())); }
   Expr thread_in_slice() const { return slices_ == 1 ? thread_ : floormod(thread_, constant_index(tile_.threads())); }
@@ -242,18 +253,18 @@ void order_depth(int64_t slices, ProductSums* sums) {
     std::rotate(loops.begin(), loops.begin() + 1, loops.end());
 }
 
-int64_t gpu_slices(const ProductSums& sums) {
+int64_t gpu_slices(const ProductSums& sums, const GpuBlock& block) {
   int64_t slices = 1;
-  while (slices < kMostSlices && sums.outer.extent() * 2 * slices <= kBusySums &&
+  while (fits(std::end(kTiles)[-1], 2 * slices, block) && sums.outer.extent() * 2 * slices <= kBusySums &&
          sums.depth.extent() >= 4 * slices * kSlicedChunk)
     slices *= 2;
   return slices;
 }
 
-GpuTile choose_gpu_tile(const ProductSums& sums, int64_t slices, const ScheduleParameters& asked) {
-  const auto fits = [&](const GpuTile& tile) { return slices == 1 || tile.threads() * slices <= kSlicedThreads; };
+GpuTile choose_gpu_tile(const ProductSums& sums, int64_t slices, const GpuBlock& block,
+                        const ScheduleParameters& asked) {
   const auto found = std::find_if(std::begin(kTiles), std::end(kTiles), [&](const GpuTile& tile) {
-    return tile.rows == asked.across && tile.columns == asked.tile && fits(tile);
+    return tile.rows == asked.across && tile.columns == asked.tile && fits(tile, slices, block);
   });
   if (found != std::end(kTiles)) return *found;
   std::optional<GpuTile> best;
@@ -262,7 +273,7 @@ GpuTile choose_gpu_tile(const ProductSums& sums, int64_t slices, const ScheduleP
     const int64_t n = sums.tasks.extent() * sums.rows.blocks(tile.rows) * sums.columns.blocks(tile.columns);
     const int64_t turns = (n + kProcessors - 1) / kProcessors;
     const double time = static_cast<double>(turns * tile.rows * tile.columns) / tile.share;
-    if (!fits(tile) || (best && time >= least)) continue;
+    if (!fits(tile, slices, block) || (best && time >= least)) continue;
     best = tile;
     least = time;
   }

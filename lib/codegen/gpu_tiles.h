@@ -2,6 +2,7 @@
 #pragma once
 #include "codegen/parameters.h"
 #include "codegen/product_sums.h"
+#include "target/isa.h"
 
 namespace dnn::codegen {
 
@@ -17,13 +18,15 @@ struct GpuTile {
 
 // Parts of the depth that threads of a block go through beside each other, where sums may be taken in another order: a power of two, more of
 // them the fewer sums there are to keep a GPU busy. Not by the tile, so that all tiles give the same bits.
-int64_t gpu_slices(const ProductSums& sums);
+int64_t gpu_slices(const ProductSums& sums, const GpuBlock& block);
 
 // Puts the depth in the order in which slices go through it.
 void order_depth(int64_t slices, ProductSums* sums);
 
 // The one whose rows and columns were asked for, or that of the least time by the tiles that each multiprocessor goes through.
-GpuTile choose_gpu_tile(const ProductSums& sums, int64_t slices, const ScheduleParameters& asked);
+// Those that a block does not hold are left out.
+GpuTile choose_gpu_tile(const ProductSums& sums, int64_t slices, const GpuBlock& block,
+                        const ScheduleParameters& asked);
 
 // The sums by such tiles. `matrix_unit`: by the products of warps.
 loops::Stmt tiled_sums(const ProductSums& sums, const GpuTile& tile, int64_t slices, bool matrix_unit);

@@ -104,12 +104,12 @@ std::optional<Kernel> by_blocks(Kernel kernel, const std::set<const Buffer*>& pa
   const bool tiles = fills_tiles(*sums), is_real = is_float(sums->sum->dtype);
   const bool any_order = options.target.level->reassociate || !is_real;
   if (!tiles && !(any_order && fills_slices(*sums))) return std::nullopt;
-  const int64_t slices = tiles && any_order ? gpu_slices(*sums) : 1;
+  const int64_t slices = tiles && any_order ? gpu_slices(*sums, options.target.isa->block) : 1;
   if (tiles) sums->left = pack_operand(&kernel, packable, sums->left, sums->rows);
   sums->right = pack_operand(&kernel, packable, sums->right, sums->columns);
   order_depth(slices, &*sums);
-  kernel.body = tiles ? tiled_sums(*sums, choose_gpu_tile(*sums, slices, options.parameters), slices,
-                                   is_real && options.target.uses_matrix_unit())
+  kernel.body = tiles ? tiled_sums(*sums, choose_gpu_tile(*sums, slices, options.target.isa->block, options.parameters),
+                                   slices, is_real && options.target.uses_matrix_unit())
                       : sliced(*sums);
   if (options.target.level->contract) kernel.body = contract_fma(kernel.body);
   kernel.body = simplify(kernel.body);

@@ -109,9 +109,9 @@ std::string summary_text(const QuantizeReport& report) {
   for (size_t i = 0; i < report.quantizers.size(); ++i) {
     if (report.quantizers[i].cost.sqnr_db() < report.quantizers[worst].cost.sqnr_db()) worst = static_cast<int64_t>(i);
   }
-  std::string text =
-      cat(report.scheme, ", ", report.method, report.method.empty() ? "" : " of ", counted(report.samples, "sample"), ": ",
-          counted(report.integer_nodes, "operator"), " on integers, ", report.weights.size(), " with int8 weights");
+  std::string text = cat(report.scheme, ", ", report.method, report.method.empty() ? "" : " of ",
+                         counted(report.samples, "sample"), ": ", counted(report.integer_nodes, "operator"),
+                         " on integers, ", report.weights.size(), " with int8 weights");
   if (!report.quantizers.empty()) {
     const QuantizerReport& lowest = report.quantizers[worst];
     char figure[32];

@@ -25,6 +25,11 @@ struct MatrixUnit {
   int64_t tiles = 0;  // registers that hold a tile each; 0: vectors or threads do
 };
 
+// What a GPU's block of threads may take, on any device that the row is for.
+struct GpuBlock {
+  int64_t threads = 0, shared_bytes = 0;
+};
+
 struct Isa {
   Language language;
   const char* name;                // in packages, "" where the language has one kind of code
@@ -41,6 +46,7 @@ struct Isa {
   bool masks = false;              // instructions for some lanes of a vector
   std::vector<DType> narrow = {};  // floats of 16 bits that a vector of constants is read from in a few instructions
   bool gpu = false;                // threads with an element each; schedule_gpu() divides the work
+  GpuBlock block = {};
   bool by_processor = false;  // schedules go by the kind of processor too (Processor::chunks): measured for C alone
   MatrixUnit matrix = {};
   DotProduct dot = {};  // of floats; the row is then for networks computed in that type, and no others

@@ -22,8 +22,8 @@ struct TrainRequest {
   std::vector<std::string> freeze;          // patterns of the source's layers
   std::vector<std::string> rate_scale;      // "PATTERN=FACTOR" of layers
   std::optional<std::string> init;          // weights drawn anew: "torch" or "he"
-  std::string supernet;  // a file of elastic ranges (branch/ranges.h): train all its children; "" for none
-  std::string quantize;  // a state of dnn-quantize: train for integers; "" for none
+  std::string supernet;       // a file of elastic ranges (branch/ranges.h): train all its children; "" for none
+  std::string quantize;       // a state of dnn-quantize: train for integers; "" for none
   bool reduce_range = false;  // with quantize: as dnn-quantize's
   bool resume = false;
   int64_t epochs = 10, batch = 32, accumulate = 1, patience = 0, warmup = 0;

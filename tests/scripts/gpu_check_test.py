@@ -39,7 +39,7 @@ class GpuCheck(unittest.TestCase):
                          [(precision, level, 0) for precision in ("float32", "int8") for level in (0, 3, 4)])
         self.assertTrue(all(row["output_max_rel"] == 0 for row in result["labels"] if row["precision"] == "int8"))
 
-        # Of another network's outputs it says so.
+        # Another network's outputs are told.
         expected = self.folder / "gpu-check/expected"
         (expected / "shapes-float32-O3").write_bytes((expected / "shapes-int8-O0").read_bytes())
         done = self.call(script, "-o", "result.json", "--only", "labels", **STAND_IN)
@@ -50,6 +50,8 @@ class GpuCheck(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout[:31]), (77, "SKIP gpu-check: no CUDA device "))
 
     def test_refuses_what_it_cannot_pack(self):
+        done = self.call(ROOT / "scripts/gpu-check", "--pack", "x.tar.xz", "--precisions", "float32", "m.onnx", "--", "a.png")
+        self.assertEqual((done.returncode, done.stderr), (5, "gpu-check: error: m.onnx: no such file\n"))
         for arguments, text in ([["--pack", "x.tar.xz"], "give MODEL"], [["--pack", "x.tar.xz", "m.onnx", "--", "a.png"], "int8 wants --calibrate"],
                                 [[], "give --pack FILE.tar.xz"]):
             done = self.call(ROOT / "scripts/gpu-check", *arguments)

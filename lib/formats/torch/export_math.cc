@@ -323,8 +323,8 @@ void write_topk(Export& e) {
     if (i == 1) type.dtype = DType::Int64;
     sorted.push_back(e.builder().add(i == 0 ? "sorted" : "places", std::move(type)));
   }
-  e.builder().call("sort.stable",
-                   {tensor(e.input(0)), true, number(axis), node.attribute_int("largest", 1) != 0}, sorted);
+  e.builder().call("sort.stable", {tensor(e.input(0)), true, number(axis), node.attribute_int("largest", 1) != 0},
+                   sorted);
   for (size_t i = 0; i < 2 && !whole; ++i) {
     if (node.output(i) != kNoValue)
       e.builder().call("slice.Tensor", {tensor(sorted[i]), number(axis), Item(0), k[0], number(1)}, {e.output(i)});

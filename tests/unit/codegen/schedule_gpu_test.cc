@@ -75,8 +75,8 @@ Kernel product(int64_t batch, int64_t rows, int64_t depth, int64_t columns, bool
 
 // `packable`: whether the second operand is a constant.
 Kernel gpu_scheduled(const Kernel& kernel, int opt, bool packable = true, const ScheduleParameters& parameters = {},
-                     bool matrix = false) {
-  Machine machine(opt, *isas_of(Language::Cuda, true).back(), kGpu);
+                     bool matrix = false, Language language = Language::Cuda) {
+  Machine machine(opt, *isas_of(language, true).back(), kGpu);
   machine.level.matrix_units = matrix;
   std::set<const Buffer*> constants;
   if (packable) constants.insert(kernel.arguments[2].get());
@@ -161,6 +161,28 @@ TEST(ScheduleGpu, SlicesAreTheSameInEveryTile) {
       const std::string text = to_text(after);
       EXPECT_NE(text.find("shared parts: float32["), std::string::npos) << text;
       EXPECT_TRUE(gpu_result(after).identical(first)) << rows << "x" << columns << text;
+    }
+  }
+}
+
+int64_t shared_elements(const Stmt& s) {
+  const bool shared = s->kind == StmtKind::Alloc && s->buffer->scope == Scope::Shared;
+  int64_t n = shared ? element_count(s->buffer->shape) : 0;
+  for (const Stmt& child : s->children) n += shared_elements(child);
+  return n;
+}
+
+// Whatever tile is asked for, a block has the threads and the shared memory that each device of the row has.
+TEST(ScheduleGpu, BlocksKeepToTheirRow) {
+  for (const Language language : {Language::Cuda, Language::OpenCl}) {
+    const GpuBlock& block = isas_of(language, true).back()->block;
+    for (const int64_t columns : {49, 784, 3136, 6000, 30000}) {
+      for (const auto& [rows, across] : {std::pair<int64_t, int64_t>(0, 0), {128, 128}, {64, 64}, {32, 16}}) {
+        const Kernel kernel = gpu_scheduled(product(1, 80, 4608, columns, false), 3, false,
+                                            {.tile = across, .across = rows}, true, language);
+        EXPECT_LE(thread_count(kernel), block.threads) << columns << " by " << rows << "x" << across;
+        EXPECT_LE(shared_elements(kernel.body) * 4, block.shared_bytes) << columns << " by " << rows << "x" << across;
+      }
     }
   }
 }

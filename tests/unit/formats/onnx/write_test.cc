@@ -77,7 +77,8 @@ TEST(Downgrade, NewOperatorsAreMadeOfOlderOnes) {
             "= 0.5} from \"h\"\n"
             "y: float32[2] = Mul(x, y_HardSigmoid) @h\noutput y\n");
   EXPECT_EQ(downgraded(13, "input x: int64[2]\ninput n: int64[2]\ny: int64[2] = Mod(x, n) @m {fmod = 1}\noutput y\n"),
-            "input x: int64[2]\ninput n: int64[2]\ny_Div: int64? = Div(x, n) @y_Div from \"m\"\ny_Mul: int64? = Mul(y_Div, n) "
+            "input x: int64[2]\ninput n: int64[2]\ny_Div: int64? = Div(x, n) @y_Div from \"m\"\ny_Mul: int64? = "
+            "Mul(y_Div, n) "
             "@y_Mul from \"m\"\ny: int64[2] = Sub(x, y_Mul) @m\noutput y\n");
   const std::string norm = downgraded(
       9,

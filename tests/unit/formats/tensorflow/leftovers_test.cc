@@ -30,11 +30,12 @@ Nodes sample(const std::string& op) {
     return made;
   };
   static const std::map<std::string, int> binary = {
-      {"Add", 0},         {"AddN", 0},      {"AddV2", 0},       {"Div", 0},           {"DivNoNan", 0},
-      {"Equal", 0},       {"FloorDiv", 0},  {"FloorMod", 0},    {"Greater", 0},       {"GreaterEqual", 0},
-      {"Less", 0},        {"LessEqual", 0}, {"Maximum", 0},     {"Minimum", 0},       {"Mul", 0},
-      {"NotEqual", 0},    {"Pow", 0},       {"RealDiv", 0},     {"Sub", 0},           {"SquaredDifference", 0},
-      {"TruncateDiv", 0}, {"TruncateMod", 0}, {"Mod", 0}, {"Pack", 0},      {"BatchMatMul", 0}, {"BatchMatMulV2", 0}, {"BatchMatMulV3", 0}};
+      {"Add", 0},           {"AddN", 0},         {"AddV2", 0},    {"Div", 0},     {"DivNoNan", 0},
+      {"Equal", 0},         {"FloorDiv", 0},     {"FloorMod", 0}, {"Greater", 0}, {"GreaterEqual", 0},
+      {"Less", 0},          {"LessEqual", 0},    {"Maximum", 0},  {"Minimum", 0}, {"Mul", 0},
+      {"NotEqual", 0},      {"Pow", 0},          {"RealDiv", 0},  {"Sub", 0},     {"SquaredDifference", 0},
+      {"TruncateDiv", 0},   {"TruncateMod", 0},  {"Mod", 0},      {"Pack", 0},    {"BatchMatMul", 0},
+      {"BatchMatMulV2", 0}, {"BatchMatMulV3", 0}};
   static const std::map<std::string, int> reduces = {{"Max", 0}, {"Mean", 0}, {"Min", 0}, {"Prod", 0}, {"Sum", 0}};
   if (binary.count(op) != 0) return with({x}, y({"x", "x"}));
   if (reduces.count(op) != 0) return with({x, one}, y({"x", "one"}));
