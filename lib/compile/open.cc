@@ -321,7 +321,7 @@ std::shared_ptr<const Package> open_package(const std::string& path, const OpenO
   std::error_code ignored;
   if (path != "-" && std::filesystem::is_regular_file(path, ignored)) {
     if (looks_like_package(as_bytes(read_head(path, 8)))) {
-      const OpenedPackage opened = read_package(path, key, ConstantsChecked::Behind);
+      const OpenedPackage opened = read_package(path, key, OpenedFor::Running);
       const bool may_run = opened.trusted || options.trust || !opened.package->variants.front().compiled();
       if (opened.older || !may_run) return compile_anew(path, opened, options);
       if (!opened.package->source.kept()) opened.package->source = source_beside(path, *opened.package, options);

@@ -370,7 +370,7 @@ SourceGraph unpack_source(const fb::Manifest& m, const BlobReader& blobs, const 
 }
 
 Constants unpack_constants(const fb::Manifest& m, const BlobReader& blobs, const std::shared_ptr<const void>& owner,
-                           ConstantsChecked when) {
+                           OpenedFor what) {
   Constants constants;
   if (m.constants() == nullptr) return constants;
   std::vector<const fb::Blob*> places;  // null for strings, which are in the manifest
@@ -382,7 +382,7 @@ Constants unpack_constants(const fb::Manifest& m, const BlobReader& blobs, const
     places.push_back(nullptr);
     constants.push_back(unpack_tensor(t, load_behind, owner));
   }
-  if (when == ConstantsChecked::Behind) {
+  if (what == OpenedFor::Running) {
     constants.check_behind([blobs, places](size_t i) {
       if (places[i] != nullptr) blobs.check_later(places[i]);
     });
@@ -395,7 +395,7 @@ Constants unpack_constants(const fb::Manifest& m, const BlobReader& blobs, const
 }
 
 void unpack_variants(const fb::Manifest& m, const BlobReader& blobs, const std::shared_ptr<const void>& owner,
-                     Package* package) {
+                     bool to_run, Package* package) {
   const LoadBlob load = [&](const fb::Blob* blob) { return blobs.check(blob); };
   const LoadBlob find = [&](const fb::Blob* blob) { return blobs.find(blob); };
   std::vector<std::shared_ptr<const Graph>> graphs;
@@ -404,7 +404,7 @@ void unpack_variants(const fb::Manifest& m, const BlobReader& blobs, const std::
   }
   if (m.variants() == nullptr || m.variants()->size() == 0) fail_malformed("it has no variants");
   for (const auto* v : *m.variants())
-    package->variants.push_back(unpack_variant(v, graphs, package->constants.size(), find));
+    package->variants.push_back(unpack_variant(v, graphs, package->constants.size(), to_run, find));
   for (const Variant& v : package->variants) {
     if (!alike(package->variants.front(), v))
       fail_malformed("the variants for ", package->variants.front().target.isa, " and ", v.target.isa,
@@ -416,10 +416,10 @@ void unpack_variants(const fb::Manifest& m, const BlobReader& blobs, const std::
 }
 
 std::shared_ptr<Package> unpack_package(const fb::Manifest& m, const BlobReader& blobs,
-                                        const std::shared_ptr<const void>& owner, ConstantsChecked when) {
+                                        const std::shared_ptr<const void>& owner, OpenedFor what) {
   auto package = std::make_shared<Package>();
-  package->constants = unpack_constants(m, blobs, owner, when);
-  unpack_variants(m, blobs, owner, package.get());
+  package->constants = unpack_constants(m, blobs, owner, what);
+  unpack_variants(m, blobs, owner, what == OpenedFor::Running, package.get());
   package->info = unpack_info(m.info());
   package->source = unpack_source(m, blobs, owner);
   return package;
@@ -435,7 +435,7 @@ std::shared_ptr<const Package> unpack_plain(const fb::Manifest* m, const std::st
                                             const std::shared_ptr<const void>& owner) {
   if (m == nullptr || m->version() != kPlain || m->placed() != nullptr)
     fail_malformed("the plan is damaged: ", what, " has no package");
-  return unpack_package(*m, blobs, owner, ConstantsChecked::Before);
+  return unpack_package(*m, blobs, owner, OpenedFor::Anything);
 }
 
 std::shared_ptr<const Placed> unpack_placed(const fb::Placed& p, const BlobReader& blobs,
@@ -468,7 +468,7 @@ std::shared_ptr<const Placed> unpack_placed(const fb::Placed& p, const BlobReade
 }
 
 OpenedPackage parse(Bytes bytes, const std::shared_ptr<const void>& owner, const PackageKey& key,
-                    const std::string& path, ConstantsChecked when) {
+                    const std::string& path, OpenedFor what) {
   ByteReader reader(bytes, "package");
   if (!looks_like_package(reader.take(sizeof kMagic))) fail_malformed("not a package of this version");
   const uint64_t size = reader.u64();
@@ -493,7 +493,7 @@ OpenedPackage parse(Bytes bytes, const std::shared_ptr<const void>& owner, const
     opened.package->source = source;
     return opened;
   }
-  opened.package = unpack_package(*m, blobs, owner, when);
+  opened.package = unpack_package(*m, blobs, owner, what);
   if (m->placed() != nullptr) opened.package->placed = unpack_placed(*m->placed(), blobs, owner);
   if (m->version() != version_of(opened.package->placed.get()))
     fail_malformed("the plan is damaged: version ", m->version(), m->placed() == nullptr ? " lacks" : " has", " parts");
@@ -504,13 +504,13 @@ OpenedPackage parse(Bytes bytes, const std::shared_ptr<const void>& owner, const
 }  // namespace
 
 OpenedPackage parse_package(Bytes bytes, const std::shared_ptr<const void>& owner, const PackageKey& key) {
-  return parse(bytes, owner, key, "", ConstantsChecked::Before);
+  return parse(bytes, owner, key, "", OpenedFor::Anything);
 }
 
-OpenedPackage read_package(const std::string& path, const PackageKey& key, ConstantsChecked when) {
+OpenedPackage read_package(const std::string& path, const PackageKey& key, OpenedFor what) {
   const auto file = std::make_shared<const MappedFile>(path);
   try {
-    OpenedPackage opened = parse(file->bytes(), file, key, path, when);
+    OpenedPackage opened = parse(file->bytes(), file, key, path, what);
     opened.file = {file->bytes(), file};
     return opened;
   } catch (Error& e) {

@@ -44,14 +44,13 @@ struct OpenedPackage {
   SharedBytes file;      // all of it, as write_package() wrote it; of read_package() alone
 };
 
-// When the constants that kernels read are looked at: before the package is had, or behind it (package/constants.h), so that a
-// model that is in no cache runs while it is read.
-enum class ConstantsChecked { Before, Behind };
+// Running: the constants that kernels read are looked at behind (package/constants.h), so that a model that is in no cache runs while it is
+// read, and the text that machine code was made of stays in the file.
+enum class OpenedFor { Anything, Running };
 
 // Throws Malformed for anything damaged (all offsets, indices and sizes are checked before use; large constants of the source by
 // source.graph()), Unsupported for a newer version, Environment when the file cannot be read.
-OpenedPackage read_package(const std::string& path, const PackageKey& key,
-                           ConstantsChecked when = ConstantsChecked::Before);
+OpenedPackage read_package(const std::string& path, const PackageKey& key, OpenedFor what = OpenedFor::Anything);
 
 // The same of a file's bytes, which `owner` keeps in memory. Errors do not name the file.
 OpenedPackage parse_package(Bytes bytes, const std::shared_ptr<const void>& owner, const PackageKey& key);

@@ -10,8 +10,9 @@ flatbuffers::Offset<fb::Variant> pack_variant(flatbuffers::FlatBufferBuilder& bu
                                               uint32_t graph, const StoreBlob& store);
 
 // Checked for all that devices rely on: indices in range, offsets inside their arena. Throws Malformed. `constants`: how many the file
-// has; `find`: a blob's bytes, whose digest is looked at here.
+// has; `to_run`: the text that machine code was made of, which no run needs, is left out; `find`: a blob's bytes, whose digest is
+// looked at here.
 Variant unpack_variant(const fb::Variant* variant, const std::vector<std::shared_ptr<const Graph>>& graphs,
-                       size_t constants, const LoadBlob& find);
+                       size_t constants, bool to_run, const LoadBlob& find);
 
 }  // namespace dnn

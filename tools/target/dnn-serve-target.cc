@@ -34,7 +34,7 @@ void print_address(const std::string& at) { std::cout << at << std::endl; }
 std::shared_ptr<const Package> open(const std::string& path, const DeviceSpec&, const std::string&, bool trusted) {
   if (!looks_like_package(as_bytes(read_head(path, 8))))
     fail_unsupported("this server runs packages alone: compile the model with dnn-compile --target");
-  const OpenedPackage opened = read_package(path, {}, ConstantsChecked::Behind);
+  const OpenedPackage opened = read_package(path, {}, OpenedFor::Running);
   if (opened.older)
     fail_unsupported("a package of another version of dnn-tools, which this server cannot compile anew");
   if (!trusted && opened.package->variants.front().compiled())

@@ -182,7 +182,7 @@ TEST(Package, DamageInConstantsIsFoundBehindOpening) {
   const Tensor x = random_tensor({1, 64, 5, 6}, 3);
   const Tensor y = open_session("cpu", std::make_shared<Package>(package))->run({x})[0];
   {
-    const OpenedPackage opened = read_package(path, key, ConstantsChecked::Behind);
+    const OpenedPackage opened = read_package(path, key, OpenedFor::Running);
     const Package copy = *opened.package;  // shares the thread
     EXPECT_TRUE(open_session("cpu", opened.package)->run({x})[0].identical(y));
     ASSERT_EQ(copy.constants.size(), package.constants.size());
@@ -198,7 +198,7 @@ TEST(Package, DamageInConstantsIsFoundBehindOpening) {
   whole[at + 100] = static_cast<char>(whole[at + 100] ^ 1);
   write_file(path, whole);
   expect_damage(path, "before", [&] { read_package(path, key); });
-  const OpenedPackage opened = read_package(path, key, ConstantsChecked::Behind);
+  const OpenedPackage opened = read_package(path, key, OpenedFor::Running);
   for (size_t i = 0; i < largest; ++i) EXPECT_TRUE(opened.package->constants[i].identical(package.constants[i]));
   for (int again = 0; again < 2; ++again) expect_damage(path, "one", [&] { (void)opened.package->constants[largest]; });
   expect_damage(path, "all", [&] { opened.package->constants.all(); });

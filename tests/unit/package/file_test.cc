@@ -75,9 +75,9 @@ TEST(PackageFile, BytesOfTheSameSumAreNotOfTheSameTag) {
   ASSERT_NE(at, std::string::npos);
   file.replace(at, forged.size(), forged);
   write_file(path, file);
-  for (const ConstantsChecked when : {ConstantsChecked::Before, ConstantsChecked::Behind}) {
+  for (const OpenedFor what : {OpenedFor::Anything, OpenedFor::Running}) {
     try {
-      const OpenedPackage opened = read_package(path, kKey, when);
+      const OpenedPackage opened = read_package(path, kKey, what);
       EXPECT_TRUE(opened.trusted);
       opened.package->constants.all();
       ADD_FAILURE() << "forged bytes were taken";
@@ -193,7 +193,7 @@ TEST(PackageFile, WhatWasVerifiedIsWhatIsUsed) {
   int trusted = 0, others = 0;
   for (int i = 0; i < 300; ++i) {
     try {
-      const OpenedPackage opened = read_package(path, kKey, ConstantsChecked::Behind);
+      const OpenedPackage opened = read_package(path, kKey, OpenedFor::Running);
       if (!opened.trusted) {
         ++others;
         continue;
@@ -209,7 +209,7 @@ TEST(PackageFile, WhatWasVerifiedIsWhatIsUsed) {
   stop = true;
   writer.join();
   write_in_place(path, ours);
-  const OpenedPackage opened = read_package(path, kKey, ConstantsChecked::Behind);
+  const OpenedPackage opened = read_package(path, kKey, OpenedFor::Running);
   write_in_place(path, theirs);
   ASSERT_TRUE(opened.trusted);
   EXPECT_EQ(as_text(opened.package->constants[0].bytes()), std::string(100'000, 'o'));
