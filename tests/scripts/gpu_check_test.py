@@ -20,7 +20,7 @@ class GpuCheck(unittest.TestCase):
 
     def call(self, script, *arguments, **variables):
         return subprocess.run([script, *map(str, arguments)], capture_output=True, text=True, timeout=300, cwd=self.folder,
-                              env={**os.environ, "DNN_FAKE_CUDA_FOLDER": str(self.folder), "TMPDIR": str(self.folder), **variables})
+                              env={**os.environ, "DNN_FAKE_CUDA_FOLDER": str(self.folder), "TMPDIR": str(self.folder), "XZ_DEFAULTS": "-0 -T0", **variables})
 
     def packed(self):
         images = sorted((SAMPLE / "images").rglob("*.png"))[:3]
