@@ -404,7 +404,7 @@ void unpack_variants(const fb::Manifest& m, const BlobReader& blobs, const std::
   }
   if (m.variants() == nullptr || m.variants()->size() == 0) fail_malformed("it has no variants");
   for (const auto* v : *m.variants())
-    package->variants.push_back(unpack_variant(v, graphs, package->constants.size(), to_run, find));
+    package->variants.push_back(unpack_variant(v, graphs, package->constants.size(), to_run, {find, load}));
   for (const Variant& v : package->variants) {
     if (!alike(package->variants.front(), v))
       fail_malformed("the variants for ", package->variants.front().target.isa, " and ", v.target.isa,

@@ -67,16 +67,17 @@ Offset<fb::Code> pack_code(FlatBufferBuilder& b, const Code& code, const StoreBl
   return fb::CreateCode(b, source, binary, digest, tasks, threads);
 }
 
-Code unpack_code(const fb::Code* c, const std::string& isa, bool to_run, const LoadBlob& find) {
+Code unpack_code(const fb::Code* c, const std::string& isa, bool to_run, const BlobSource& blobs) {
   if (c == nullptr) fail_malformed("the code for ", isa, " is missing");
   // The digest is of the copy that runs. A tag of the file's bytes would not do: who may write the file could change them behind it.
-  Code code{{}, std::string(as_text(find(c->binary()))), {}, {}};
+  Code code{{}, std::string(as_text(blobs.find(c->binary()))), {}, {}};
   const std::string own = c->binary() == nullptr ? "" : text_of(c->binary()->sha256());
   bool good = false;
   if (to_run && !code.binary.empty() && !own.empty()) {
+    blobs.check(c->source());
     good = sha256_hex(as_bytes(code.binary)) == own;
   } else {
-    code.source = as_text(find(c->source()));
+    code.source = as_text(blobs.find(c->source()));
     good = code_digest(code) == text_of(c->sha256());
   }
   if (!good) fail_malformed("the code for ", isa, " is damaged");
@@ -200,7 +201,7 @@ Offset<fb::Variant> pack_variant(FlatBufferBuilder& b, const Variant& variant, u
 }
 
 Variant unpack_variant(const fb::Variant* v, const std::vector<std::shared_ptr<const Graph>>& graphs, size_t constants,
-                       bool to_run, const LoadBlob& find) {
+                       bool to_run, const BlobSource& blobs) {
   Variant variant;
   variant.target = unpack_target(v->target());
   if (v->graph() >= graphs.size()) fail_plan("a variant of graph ", v->graph());
@@ -227,7 +228,7 @@ Variant unpack_variant(const fb::Variant* v, const std::vector<std::shared_ptr<c
   if (v->state() != nullptr) {
     for (const auto* alias : *v->state()) variant.state.push_back({alias->output(), alias->input()});
   }
-  if (variant.compiled()) variant.code = unpack_code(v->code(), variant.target.isa, to_run, find);
+  if (variant.compiled()) variant.code = unpack_code(v->code(), variant.target.isa, to_run, blobs);
   check(variant, constants);
   return variant;
 }

@@ -5,14 +5,18 @@
 
 namespace dnn {
 
+// A blob's bytes: as they are, for who looks at their digest; and those whose checksum or tag holds, else Malformed.
+struct BlobSource {
+  LoadBlob find, check;
+};
+
 // `graph`: the number of its graph in the file.
 flatbuffers::Offset<fb::Variant> pack_variant(flatbuffers::FlatBufferBuilder& builder, const Variant& variant,
                                               uint32_t graph, const StoreBlob& store);
 
 // Checked for all that devices rely on: indices in range, offsets inside their arena. Throws Malformed. `constants`: how many the file
-// has; `to_run`: the text that machine code was made of, which no run needs, is left out; `find`: a blob's bytes, whose digest is
-// looked at here.
+// has; `to_run`: the text that machine code was made of, which no run needs, is left out.
 Variant unpack_variant(const fb::Variant* variant, const std::vector<std::shared_ptr<const Graph>>& graphs,
-                       size_t constants, bool to_run, const LoadBlob& find);
+                       size_t constants, bool to_run, const BlobSource& blobs);
 
 }  // namespace dnn

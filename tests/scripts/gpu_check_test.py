@@ -20,14 +20,14 @@ class GpuCheck(unittest.TestCase):
 
     def call(self, script, *arguments, **variables):
         return subprocess.run([script, *map(str, arguments)], capture_output=True, text=True, timeout=300, cwd=self.folder,
-                              env={**os.environ, "DNN_FAKE_CUDA_FOLDER": str(self.folder), "TMPDIR": str(self.folder), "XZ_DEFAULTS": "-0 -T0", **variables})
+                              env={**os.environ, "DNN_FAKE_CUDA_FOLDER": str(self.folder), "TMPDIR": str(self.folder), **variables})
 
     def packed(self):
         images = sorted((SAMPLE / "images").rglob("*.png"))[:3]
-        done = self.call(ROOT / "scripts/gpu-check", "--pack", "check.tar.xz", "--build", BUILD, "--cases", "none", "--precisions", "float32,int8",
+        done = self.call(ROOT / "scripts/gpu-check", "--pack", "check.tar.gz", "--build", BUILD, "--cases", "none", "--precisions", "float32,int8",
                          "--calibrate", SAMPLE / "images", f"{SAMPLE}/shapes.onnx,--preprocess=imagenet-torch", "--", *images)
         self.assertEqual(done.returncode, 0, done.stderr)
-        subprocess.run(["tar", "-xf", "check.tar.xz"], cwd=self.folder, check=True)
+        subprocess.run(["tar", "-xf", "check.tar.gz"], cwd=self.folder, check=True)
         return self.folder / "gpu-check/gpu-check"
 
     def test_judges_a_device(self):
@@ -50,10 +50,10 @@ class GpuCheck(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout[:31]), (77, "SKIP gpu-check: no CUDA device "))
 
     def test_refuses_what_it_cannot_pack(self):
-        done = self.call(ROOT / "scripts/gpu-check", "--pack", "x.tar.xz", "--precisions", "float32", "m.onnx", "--", "a.png")
+        done = self.call(ROOT / "scripts/gpu-check", "--pack", "x.tar.gz", "--precisions", "float32", "m.onnx", "--", "a.png")
         self.assertEqual((done.returncode, done.stderr), (5, "gpu-check: error: m.onnx: no such file\n"))
-        for arguments, text in ([["--pack", "x.tar.xz"], "give MODEL"], [["--pack", "x.tar.xz", "m.onnx", "--", "a.png"], "int8 wants --calibrate"],
-                                [[], "give --pack FILE.tar.xz"]):
+        for arguments, text in ([["--pack", "x.tar.gz"], "give MODEL"], [["--pack", "x.tar.gz", "m.onnx", "--", "a.png"], "int8 wants --calibrate"],
+                                [[], "give --pack FILE.tar.gz"]):
             done = self.call(ROOT / "scripts/gpu-check", *arguments)
             self.assertEqual(done.returncode, 2)
             self.assertIn(text, done.stderr)
