@@ -47,7 +47,7 @@ class CudaDriver {
   int (*create_stream)(Stream*, unsigned);
   int (*destroy_stream)(Stream);
 
-  // Launches recorded once and given to the GPU together: since CUDA 11.4; all null before.
+  // Launches recorded once and given to the GPU together: since CUDA 11.4, and not called before.
   bool records() const { return begin_capture != nullptr; }
   int (*begin_capture)(Stream, int);
   int (*end_capture)(Stream, Graph*);

@@ -89,8 +89,8 @@ struct Runner::State {
   std::optional<int64_t> count;
   std::vector<std::unique_ptr<metrics::RunMetric>> metrics = metrics::make_run_metrics();
   Clock::time_point start;
-  std::deque<Flight> flights;         // oldest first
-  bool warm = false, filled = false;  // filled: batches may be filled up
+  std::deque<Flight> flights;  // oldest first
+  bool warm = false, fill_checked = false;
   std::optional<PinnedThread> pinned;
   // The first sample's inputs and scores, and how far others go away from them.
   std::vector<Tensor> first_inputs;
@@ -198,13 +198,20 @@ void Runner::check_filled(const Batch& batch) {
   const std::optional<int64_t>& count = state_->count;
   const bool full = static_cast<int64_t>(batch.samples.size()) == plan_.batch;
   const bool to_come = batch.first == 0 && count && *count % plan_.batch != 0;
-  if ((full && !to_come) || state_->filled || has_random_operators(session_.graph())) return;
-  state_->filled = true;
+  if ((full && !to_come) || state_->fill_checked || has_random_operators(session_.graph())) return;
+  state_->fill_checked = true;
   while (!state_->flights.empty()) finish_one();
-  const std::vector<LoadedSample> one = {batch.samples[0]};
-  const std::vector<Tensor> copies = session_.run(joined(one, true)), zeros = session_.run(joined(one, false));
+  const LoadedSample& one = batch.samples[0];
+  const std::vector<Tensor> copies = session_.run(joined({one}, true));
+  std::vector<Tensor> others;
+  try {
+    others = session_.run(joined({one}, false));
+  } catch (const Error& e) {  // a network may refuse zeros, as divisors are: another sample then
+    if (e.kind() != ErrorKind::Malformed) throw;
+    others = session_.run(joined({one, batch.samples.back()}, true));
+  }
   for (size_t o = 0; o < copies.size(); ++o) {
-    const Tensor a = slice(copies[o], 0), b = slice(zeros[o], 0);
+    const Tensor a = slice(copies[o], 0), b = slice(others[o], 0);
     if (a.dtype() == DType::String ? a.identical(b) : compare(a, b).relative() <= kFillMatters) continue;
     fail_usage("the last run has fewer than ", plan_.batch, " samples, and what fills it up changes their output '",
                session_.graph().value(session_.graph().outputs[o]).name,

@@ -7,6 +7,7 @@
 #include <random>
 #include <set>
 
+#include "cli/console.h"
 #include "codegen/generate.h"
 #include "compile/compile.h"
 #include "devices/device.h"
@@ -141,19 +142,11 @@ int compile_c(const std::string& folder) {
   return n_failed == 0 ? 0 : 1;
 }
 
-// As a device asks for them: this process's environment variables.
-DeviceOptions device_options() {
-  DeviceOptions options;
-  options.variable = [](const std::string& name) {
-    const char* const value = std::getenv(name.c_str());
-    return std::string(value == nullptr ? "" : value);
-  };
-  return options;
-}
-
 // The first device of a language compiles and runs them, and the interpreter agrees.
 int run_on(const std::string& device, const Printed& printed, const std::string& folder) {
-  if (DeviceSpec(device).device().list(device_options()).empty()) {
+  DeviceOptions options_of_device;
+  options_of_device.variable = cli::variable;
+  if (DeviceSpec(device).device().list(options_of_device).empty()) {
     std::cout << "SKIP no device " << device << "\n";
     return 77;
   }
@@ -171,7 +164,7 @@ int run_on(const std::string& device, const Printed& printed, const std::string&
       options.device = device;
       const auto package = std::make_shared<Package>(compile(net.graph, options));
       const std::vector<double> actual =
-          to_doubles(open_session(device + ":0", package, device_options())->run({x})[0]);
+          to_doubles(open_session(device + ":0", package, options_of_device)->run({x})[0]);
       ++n;
       for (size_t i = 0; i < expected.size(); ++i) {
         if (std::abs(actual[i] - expected[i]) <= 2e-6 * (1 + std::abs(expected[i]))) continue;

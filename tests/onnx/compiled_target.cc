@@ -1,9 +1,9 @@
 // The targets "cpu-O0" to "cpu-O4" and "opencl-O0" to "opencl-O4", "cuda-O0" to "cuda-O4", and "unix:PATH-O0" and the like for a dnn-serve
 // on aarch64: cases compiled many to a package, and run on the device.
-#include <cstdlib>
 #include <exception>
 
 #include "base/file.h"
+#include "cli/console.h"
 #include "compile/compile.h"
 #include "devices/device.h"
 #include "onnx/target.h"
@@ -52,10 +52,7 @@ void append(Graph& all, const Graph& graph, const std::string& prefix) {
 DeviceOptions device_options() {
   DeviceOptions options;
   options.threads = 1;
-  options.variable = [](const std::string& name) {
-    const char* const value = std::getenv(name.c_str());
-    return std::string(value == nullptr ? "" : value);
-  };
+  options.variable = cli::variable;
   return options;
 }
 

@@ -46,6 +46,11 @@ class GpuCheck(unittest.TestCase):
         self.assertEqual(done.returncode, 1, done.stdout)
         self.assertIn("4 of 6 checks hold: not shapes float32 -O3, shapes float32 -O4", done.stdout)
 
+        for wrong, text in (["--only", "zzz"], "--only zzz: choose from tests"), (["--peers", "x"], "--peers x: choose from"), (["--zzz"], "unexpected argument '--zzz'"):
+            done = self.call(script, *wrong, **STAND_IN)
+            self.assertEqual(done.returncode, 2, done.stdout)
+            self.assertIn(text, done.stderr)
+
         done = self.call(script, DNN_CUDA="/nowhere/libcuda.so")
         self.assertEqual((done.returncode, done.stdout[:31]), (77, "SKIP gpu-check: no CUDA device "))
 
