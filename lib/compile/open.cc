@@ -177,8 +177,8 @@ OpenedPackage compile_or_recall(const ModelSource& source, const OpenOptions& op
   try {
     OpenedPackage found = read_cached(cached, options);
     if (found.package != nullptr) {
-      found.package->source = {found.package->source.structure(), false,
-                               [source, options] { return read_source(source, options); }};
+      found.package->source =
+          found.package->source.with_whole([source, options] { return read_source(source, options); });
       note(options, "from the cache: " + cached);
       return found;
     }
@@ -242,15 +242,14 @@ Graph read_beside(const std::string& path, const PackageInfo& info, const Graph&
 
 // A package's model for whoever needs it: a trace, a search, a framework, another compilation.
 SourceGraph source_beside(const std::string& path, const Package& package, const OpenOptions& options) {
-  return {
-      package.source.structure(), false, [path, info = package.info, structure = package.source.structure(), options] {
-        try {
-          return read_beside(path, info, structure, options);
-        } catch (const Error& e) {
-          if (e.kind() != ErrorKind::Environment) throw;
-          fail_environment(path, ": the package holds its model without weights, and ", e.what(), ": ", ways_out(info));
-        }
-      }};
+  return package.source.with_whole([path, info = package.info, source = package.source, options] {
+    try {
+      return read_beside(path, info, source.structure(), options);
+    } catch (const Error& e) {
+      if (e.kind() != ErrorKind::Environment) throw;
+      fail_environment(path, ": the package holds its model without weights, and ", e.what(), ": ", ways_out(info));
+    }
+  });
 }
 
 // Of a package of another user or version.

@@ -12,7 +12,8 @@ RecordedRun record_run(const InferArgs& o, Session& session, const BatchPlan& pl
                        RunInputs& inputs, const std::function<void(stream::Header* header)>& add_facts, ByteSink& to) {
   RunOptions options = o.run;
   options.trace = o.traces();
-  options.traced = values_of_layers(session.package().source.structure(), o.traced_layers());
+  if (const std::vector<std::string> layers = o.traced_layers(); !layers.empty())
+    options.traced = values_of_layers(session.package().source.structure(), layers);
   options.labels = inputs.labels().set;
   options.profile = o.run.profile || !o.timeline.empty();
   options.postprocess = inputs.postprocess();

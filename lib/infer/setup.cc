@@ -40,7 +40,7 @@ std::string precision_run(const Variant& variant, const std::string& element) {
 }
 
 std::string metadata_of(const Package& package, std::string_view key) {
-  for (const auto& [name, text] : package.source.structure().metadata) {
+  for (const auto& [name, text] : package.graph().metadata) {
     if (name == key) return text;
   }
   return "";
@@ -156,8 +156,10 @@ void check_package(const std::string& path, const NetworkOptions& o, const Packa
   if (!o.passes.empty() && std::filesystem::is_regular_file(path, not_there) &&
       looks_like_package(as_bytes(read_head(path, 8))))
     fail_usage(path, " is compiled already: --pass is for models");
-  Graph source = package.source.structure();
-  for (const std::string& shape : o.shapes) bind_shape(source, shape);
+  if (!o.shapes.empty()) {
+    Graph source = package.source.structure();
+    for (const std::string& shape : o.shapes) bind_shape(source, shape);
+  }
   if (o.batch && *o.batch != plan.batch)
     fail_usage("--batch ", *o.batch, ": the model's batch is fixed at ", plan.batch);
 }

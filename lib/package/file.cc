@@ -50,10 +50,18 @@ Sha256 sign(Bytes manifest, const PackageKey& key) {
 // Finds damage, not malice; never 0.
 uint64_t checksum(Bytes bytes) { return std::max<uint64_t>(1, XXH3_64bits(bytes.data(), bytes.size())); }
 
-// Finds both.
-std::optional<KeyedTags> tags_of(const PackageKey& key) {
-  if (key.secret.empty()) return std::nullopt;
-  return KeyedTags(as_bytes(key.secret), "blobs of packages");
+// Find both.
+struct BlobTags {
+  explicit BlobTags(const PackageKey& key)
+      : made(as_bytes(key.secret), "blobs of packages", TagHash::Umac64),
+        before(as_bytes(key.secret), "blobs of packages", TagHash::Umac128) {}
+  bool hold(Bytes bytes, const Tag& tag) const { return made.holds(bytes, tag) || before.holds(bytes, tag); }
+
+  KeyedTags made, before;  // before: of packages of an earlier version
+};
+
+std::optional<BlobTags> tags_of(const PackageKey& key) {
+  return key.secret.empty() ? std::nullopt : std::optional<BlobTags>(key);
 }
 
 fb::Tag packed_tag(const Tag& tag) {
@@ -112,12 +120,12 @@ class BlobStore {
     const auto [entry, fresh] = by_digest_.try_emplace(digest, places_.size());
     if (fresh) {
       places_.push_back({bytes, 0, checksum(bytes), {}, digest});
-      if (tags_) places_.back().tag = (*tags_)(bytes);
+      if (tags_) places_.back().tag = tags_->made(bytes);
     }
     return entry->second;
   }
 
-  std::optional<KeyedTags> tags_;
+  std::optional<BlobTags> tags_;
   const Place none_ = {};
   std::vector<Place> places_;
   std::map<std::pair<const std::byte*, size_t>, size_t> by_address_;
@@ -182,17 +190,24 @@ Offset<fb::Manifest> pack_package(FlatBufferBuilder& b, const Package& p, const 
   const auto gs = b.CreateVector(graphs);
   const auto vs = b.CreateVector(variants);
   const auto placed = p.placed == nullptr ? Offset<fb::Placed>() : pack_placed(b, *p.placed, put);
-  return fb::CreateManifest(b, version_of(p.placed.get()), info, source, cs, gs, vs, !p.source.kept(), placed);
+  b.ForceDefaults(true);  // a version stands in each
+  const auto manifest =
+      fb::CreateManifest(b, version_of(p.placed.get()), info, source, cs, gs, vs, !p.source.kept(), placed);
+  b.ForceDefaults(false);
+  return manifest;
 }
 
 std::string build_manifest(const Package& p, BlobStore& blobs) {
   FlatBufferBuilder b(1 << 16);
-  b.ForceDefaults(true);  // so that offsets of 0 take as much room as others
   const StoreBlob put = [&](Bytes bytes) {
     const BlobStore::Place& place = blobs.add(bytes);
     const fb::Tag tag = place.tag ? packed_tag(*place.tag) : fb::Tag();
-    const auto digest = b.CreateString(place.sha256);
-    return fb::CreateBlob(b, place.offset, place.bytes.size(), place.checksum, place.tag ? &tag : nullptr, digest);
+    const auto digest = b.CreateSharedString(place.sha256);
+    b.ForceDefaults(true);  // so that offsets of 0 take as much room as others
+    const auto blob =
+        fb::CreateBlob(b, place.offset, place.bytes.size(), place.checksum, place.tag ? &tag : nullptr, digest);
+    b.ForceDefaults(false);
+    return blob;
   };
   b.Finish(pack_package(b, p, put));
   return {reinterpret_cast<const char*>(b.GetBufferPointer()), b.GetSize()};
@@ -298,13 +313,14 @@ class BlobReader {
  public:
   // `path` is for what is found later, `copy` what the blobs of the manifest lie in.
   BlobReader(Bytes bytes, std::shared_ptr<const void> owner, std::shared_ptr<const std::string> copy,
-             std::optional<KeyedTags> tags, std::string path)
+             std::optional<BlobTags> tags, std::string path)
       : bytes_(bytes),
         owner_(std::move(owner)),
         copy_(std::move(copy)),
         tags_(std::move(tags)),
         path_(std::move(path)) {}
 
+  bool trusted() const { return tags_.has_value(); }
   Bytes find(const fb::Blob* blob) const {
     if (blob == nullptr) fail_malformed("a blob is missing");
     ByteReader at(bytes_, "package");
@@ -314,16 +330,20 @@ class BlobReader {
   Bytes check(const fb::Blob* blob) const {
     const Bytes content = find(blob);
     if (content.empty()) return content;
-    if (tags_ ? blob->tag() == nullptr || !tags_->holds(content, unpacked_tag(*blob->tag()))
-              : blob->xxh3() != 0 && checksum(content) != blob->xxh3())
+    if (!are(blob, content))
       fail_malformed("the ", content.size(), " bytes at ", blob->offset(),
                      " are damaged: remove the package and compile the model again");
     return content;
   }
+  // Whether a copy of a blob that is not empty is what was written.
+  bool are(const fb::Blob* blob, Bytes content) const {
+    if (tags_) return blob->tag() != nullptr && tags_->hold(content, unpacked_tag(*blob->tag()));
+    return blob->xxh3() == 0 || checksum(content) == blob->xxh3();
+  }
   // The same where the file has been opened already.
-  void check_later(const fb::Blob* blob) const {
+  Bytes check_later(const fb::Blob* blob) const {
     try {
-      check(blob);
+      return check(blob);
     } catch (Error& e) {
       if (!path_.empty()) e.within(path_);
       throw;
@@ -334,7 +354,7 @@ class BlobReader {
   Bytes bytes_;
   std::shared_ptr<const void> owner_;
   std::shared_ptr<const std::string> copy_;
-  std::optional<KeyedTags> tags_;
+  std::optional<BlobTags> tags_;
   std::string path_;
 };
 
@@ -350,23 +370,25 @@ PackageInfo unpack_info(const fb::Info* i) {
   return info;
 }
 
-SourceGraph unpack_source(const fb::Manifest& m, const BlobReader& blobs, const std::shared_ptr<const void>& owner) {
-  std::vector<const fb::Blob*> unread;
-  const LoadBlob load_later = [&](const fb::Blob* blob) {
-    if (blob == nullptr || blob->size() < kLarge) return blobs.check(blob);
-    unread.push_back(blob);
-    return blobs.find(blob);
+// No run needs it: of a file that is trusted it is read when it is asked for.
+SourceGraph unpack_source(const fb::Manifest& m, const BlobReader& blobs, const std::shared_ptr<const void>& owner,
+                          OpenedFor what) {
+  const auto structure = [&m, blobs, owner] {
+    return unpack_graph(
+        m.source(),
+        [&](const fb::Blob* blob) {
+          return blob == nullptr || blob->size() < kLarge ? blobs.check(blob) : blobs.find(blob);
+        },
+        owner);
   };
-  Graph graph = unpack_graph(m.source(), load_later, owner);
-  if (m.source_without_constants()) {
-    return {std::move(graph), false, []() -> Graph {
-              fail_environment("the package holds its model without weights: compile it with --keep-source");
-            }};
-  }
-  return {graph, true, [graph, blobs, unread] {
-            for (const fb::Blob* blob : unread) blobs.check_later(blob);
-            return graph;
-          }};
+  const auto whole = [&m, blobs, owner]() -> Graph {
+    if (m.source_without_constants())
+      fail_environment("the package holds its model without weights: compile it with --keep-source");
+    return unpack_graph(m.source(), [&](const fb::Blob* blob) { return blobs.check_later(blob); }, owner);
+  };
+  SourceGraph source(structure, !m.source_without_constants(), whole);
+  if (what != OpenedFor::Running || !blobs.trusted()) source.structure();
+  return source;
 }
 
 Constants unpack_constants(const fb::Manifest& m, const BlobReader& blobs, const std::shared_ptr<const void>& owner,
@@ -397,14 +419,15 @@ Constants unpack_constants(const fb::Manifest& m, const BlobReader& blobs, const
 void unpack_variants(const fb::Manifest& m, const BlobReader& blobs, const std::shared_ptr<const void>& owner,
                      bool to_run, Package* package) {
   const LoadBlob load = [&](const fb::Blob* blob) { return blobs.check(blob); };
-  const LoadBlob find = [&](const fb::Blob* blob) { return blobs.find(blob); };
+  const BlobSource source = {[&](const fb::Blob* blob) { return blobs.find(blob); }, load,
+                             [&](const fb::Blob* blob, Bytes bytes) { return blobs.are(blob, bytes); }};
   std::vector<std::shared_ptr<const Graph>> graphs;
   if (m.graphs() != nullptr) {
     for (const auto* g : *m.graphs()) graphs.push_back(std::make_shared<const Graph>(unpack_graph(g, load, owner)));
   }
   if (m.variants() == nullptr || m.variants()->size() == 0) fail_malformed("it has no variants");
   for (const auto* v : *m.variants())
-    package->variants.push_back(unpack_variant(v, graphs, package->constants.size(), to_run, {find, load}));
+    package->variants.push_back(unpack_variant(v, graphs, package->constants.size(), to_run, source));
   for (const Variant& v : package->variants) {
     if (!alike(package->variants.front(), v))
       fail_malformed("the variants for ", package->variants.front().target.isa, " and ", v.target.isa,
@@ -421,7 +444,7 @@ std::shared_ptr<Package> unpack_package(const fb::Manifest& m, const BlobReader&
   package->constants = unpack_constants(m, blobs, owner, what);
   unpack_variants(m, blobs, owner, what == OpenedFor::Running, package.get());
   package->info = unpack_info(m.info());
-  package->source = unpack_source(m, blobs, owner);
+  package->source = unpack_source(m, blobs, owner, what);
   return package;
 }
 
@@ -487,7 +510,7 @@ OpenedPackage parse(Bytes bytes, const std::shared_ptr<const void>& owner, const
   opened.trusted = !opened.older && !key.secret.empty() && same_digest(sign(manifest, key), digest);
   const BlobReader blobs(bytes, owner, copy, opened.trusted ? tags_of(key) : std::nullopt, path);
   if (opened.older) {
-    const SourceGraph source = unpack_source(*m, blobs, owner);
+    const SourceGraph source = unpack_source(*m, blobs, owner, what);
     opened.package = std::make_shared<Package>(interpreted_package(source.structure()));
     opened.package->info = unpack_info(m->info());
     opened.package->source = source;

@@ -45,7 +45,7 @@ struct OpenedPackage {
 };
 
 // Running: the constants that kernels read are looked at behind (package/constants.h), so that a model that is in no cache runs while it is
-// read, and the text that machine code was made of stays in the file.
+// read; the text that machine code was made of stays in the file, and the source of a package that is trusted is read when it is asked for.
 enum class OpenedFor { Anything, Running };
 
 // Throws Malformed for anything damaged (all offsets, indices and sizes are checked before use; large constants of the source by

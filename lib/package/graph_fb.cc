@@ -1,6 +1,8 @@
 // Graphs to and from FlatBuffers; see graph_fb.h.
 #include "package/graph_fb.h"
 
+#include <map>
+
 namespace dnn {
 namespace {
 
@@ -16,6 +18,8 @@ std::vector<std::string> texts(const flatbuffers::Vector<Offset<flatbuffers::Str
 }
 
 class Packer {
+  using Dims = flatbuffers::Vector<Offset<fb::Dim>>;
+
  public:
   Packer(FlatBufferBuilder& builder, const StoreBlob& store) : b_(builder), store_(store) {}
 
@@ -26,10 +30,10 @@ class Packer {
     for (NodeId id = 0; id < g.node_slots(); ++id) nodes.push_back(node(g.alive(id) ? g.node(id) : Node()));
     std::vector<Offset<fb::Pair>> metadata;
     for (const auto& [key, v] : g.metadata)
-      metadata.push_back(fb::CreatePair(b_, b_.CreateString(key), b_.CreateString(v)));
+      metadata.push_back(fb::CreatePair(b_, b_.CreateSharedString(key), b_.CreateSharedString(v)));
     std::vector<Offset<fb::Opset>> opsets;
-    for (const auto& [domain, v] : g.source_opsets) opsets.push_back(fb::CreateOpset(b_, b_.CreateString(domain), v));
-    const auto name = b_.CreateString(g.name), doc = b_.CreateString(g.doc), producer = b_.CreateString(g.producer);
+    for (const auto& [domain, v] : g.source_opsets) opsets.push_back(fb::CreateOpset(b_, b_.CreateSharedString(domain), v));
+    const auto name = b_.CreateSharedString(g.name), doc = b_.CreateSharedString(g.doc), producer = b_.CreateSharedString(g.producer);
     const auto meta = b_.CreateVector(metadata);
     const auto ops = b_.CreateVector(opsets);
     const auto inputs = b_.CreateVector(g.inputs), outputs = b_.CreateVector(g.outputs),
@@ -52,23 +56,32 @@ class Packer {
 
  private:
   Offset<fb::Value> value(const Value& v) {
-    std::vector<Offset<fb::Dim>> dims;
-    if (v.type.shape) {
-      for (const Dim& dim : *v.type.shape) dims.push_back(fb::CreateDim(b_, dim.size, b_.CreateString(dim.symbol)));
-    }
     const auto constant = v.constant ? tensor(*v.constant) : Offset<fb::Tensor>();
-    const auto name = b_.CreateString(v.name), doc = b_.CreateString(v.doc), layout = b_.CreateString(v.layout);
-    const auto ds = b_.CreateVector(dims);
+    const auto name = b_.CreateSharedString(v.name), doc = b_.CreateSharedString(v.doc), layout = b_.CreateSharedString(v.layout);
+    const auto ds = v.type.shape ? dims(*v.type.shape) : Offset<Dims>();
     const auto aliases = b_.CreateVectorOfStrings(v.aliases);
     return fb::CreateValue(b_, name, static_cast<uint8_t>(v.type.dtype), v.type.shape.has_value(), ds, constant,
                            aliases, doc, layout);
   }
 
+  // Equal ones once: most values have the shape of another.
+  Offset<Dims> dims(const std::vector<Dim>& shape) {
+    std::vector<std::pair<int64_t, std::string>> key;
+    for (const Dim& dim : shape) key.emplace_back(dim.size, dim.symbol);
+    const auto [entry, fresh] = dims_.try_emplace(std::move(key));
+    if (fresh) {
+      std::vector<Offset<fb::Dim>> items;
+      for (const Dim& dim : shape) items.push_back(fb::CreateDim(b_, dim.size, b_.CreateSharedString(dim.symbol)));
+      entry->second = b_.CreateVector(items);
+    }
+    return entry->second;
+  }
+
   Offset<fb::Node> node(const Node& n) {
     std::vector<Offset<fb::Attribute>> attributes;
     for (const auto& [key, a] : n.attributes) attributes.push_back(attribute(key, a));
-    const auto name = b_.CreateString(n.name), op = b_.CreateString(n.op), domain = b_.CreateString(n.domain),
-               doc = b_.CreateString(n.doc);
+    const auto name = b_.CreateSharedString(n.name), op = b_.CreateSharedString(n.op), domain = b_.CreateSharedString(n.domain),
+               doc = b_.CreateSharedString(n.doc);
     const auto inputs = b_.CreateVector(n.inputs), outputs = b_.CreateVector(n.outputs);
     const auto as = b_.CreateVector(attributes);
     const auto sources = b_.CreateVectorOfStrings(n.sources);
@@ -76,7 +89,7 @@ class Packer {
   }
 
   Offset<fb::Attribute> attribute(const std::string& key, const Attribute& a) {
-    const auto name = b_.CreateString(key);
+    const auto name = b_.CreateSharedString(key);
     Offset<flatbuffers::Vector<uint8_t>> s;
     Offset<fb::Tensor> t;
     Offset<fb::Graph> g;
@@ -105,6 +118,7 @@ class Packer {
 
   FlatBufferBuilder& b_;
   const StoreBlob& store_;
+  std::map<std::vector<std::pair<int64_t, std::string>>, Offset<Dims>> dims_;
 };
 
 class Unpacker {

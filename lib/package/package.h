@@ -81,31 +81,31 @@ void drop_constant(Graph& graph, ValueId id);
 // the large ones, which are as many bytes as the weights that kernels read, where it was asked to keep them.
 class SourceGraph {
  public:
-  SourceGraph() = default;
-  SourceGraph(Graph graph) : structure_(std::move(graph)) {}
-  // `load` gives all of it, or throws where it cannot be had or is damaged; it is called until it returns, by any thread. `kept`:
-  // whether `structure` has all constants, though their bytes may be damaged, so that a file of the package is to have them.
-  SourceGraph(Graph structure, bool kept, std::function<Graph()> load)
-      : structure_(std::move(structure)), kept_(kept), whole_(std::make_shared<Whole>()) {
-    whole_->load = std::move(load);
-  }
-  // All of it. Throws what `load` throws.
+  using Load = std::function<Graph()>;
+
+  SourceGraph() : SourceGraph(Graph()) {}
+  SourceGraph(Graph graph);
+  // `structure` and `whole` are called until they return, by any thread, when they are first asked for; `whole` gives all of the graph, or
+  // throws where it cannot be had or is damaged. `kept`: whether `structure` has all constants, though their bytes may be damaged, so that
+  // a file of the package is to have them.
+  SourceGraph(Load structure, bool kept, Load whole);
+  // All of it. Throws what `whole` throws.
   const Graph& graph() const;
   // For nodes, types, metadata and small constants.
-  const Graph& structure() const { return structure_; }
+  const Graph& structure() const;
   bool kept() const { return kept_; }
   // The same for a file that is not to hold the large constants; graph() still has them here.
   SourceGraph without_constants() const;
+  // Its structure, and all of it from elsewhere.
+  SourceGraph with_whole(Load whole) const;
 
  private:
-  struct Whole {
-    std::mutex mutex;
-    std::optional<Graph> graph;
-    std::function<Graph()> load;
-  };
-  Graph structure_;
+  class Lazy;
+  SourceGraph(std::shared_ptr<Lazy> structure, bool kept, std::shared_ptr<Lazy> whole);
+
+  std::shared_ptr<Lazy> structure_;
   bool kept_ = true;
-  std::shared_ptr<Whole> whole_;  // null: `structure_`
+  std::shared_ptr<Lazy> whole_;
 };
 
 // What a machine must be for a variant to run there, in the words of lib/target's tables.

@@ -1,13 +1,16 @@
 // Variants of a package to and from their FlatBuffers form; code goes through a blob store.
 #pragma once
+#include <functional>
+
 #include "package/graph_fb.h"
 #include "package/package.h"
 
 namespace dnn {
 
-// A blob's bytes: as they are, for who looks at their digest; and those whose checksum or tag holds, else Malformed.
+// A blob's bytes: as they are; and those whose checksum or tag holds, else Malformed.
 struct BlobSource {
   LoadBlob find, check;
+  std::function<bool(const fb::Blob*, Bytes)> are;  // whether bytes are a blob's, by its checksum or tag
 };
 
 // `graph`: the number of its graph in the file.

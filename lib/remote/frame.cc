@@ -21,7 +21,8 @@ Frames::Frames(ByteSource& source, ByteSink& sink, std::string name)
     : source_(source), sink_(sink), name_(std::move(name)) {}
 
 void Frames::authenticate(Bytes secret, bool serves) {
-  const KeyedTags of_client(secret, "frames of a client"), of_server(secret, "frames of a server");
+  const KeyedTags of_client(secret, "frames of a client", TagHash::Umac128),
+      of_server(secret, "frames of a server", TagHash::Umac128);
   in_tags_ = serves ? of_client : of_server;
   out_tags_ = serves ? of_server : of_client;
 }

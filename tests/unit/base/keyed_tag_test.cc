@@ -9,10 +9,12 @@
 namespace dnn {
 namespace {
 
-TEST(KeyedTags, SameBytesAndKeyAlone) {
+class KeyedTagsOf : public testing::TestWithParam<TagHash> {};
+
+TEST_P(KeyedTagsOf, SameBytesAndKeyAlone) {
   const std::string secret(32, 'k'), other(32, 'l');
-  const KeyedTags tags(as_bytes(secret), "a"), again(as_bytes(secret), "a");
-  const KeyedTags purpose(as_bytes(secret), "b"), key(as_bytes(other), "a");
+  const KeyedTags tags(as_bytes(secret), "a", GetParam()), again(as_bytes(secret), "a", GetParam());
+  const KeyedTags purpose(as_bytes(secret), "b", GetParam()), key(as_bytes(other), "a", GetParam());
   std::set<Tag> seen;
   for (const size_t n : {0, 1, 15, 16, 1023, 1024, 1025, 5000}) {
     std::string text(n, '\0');
@@ -30,8 +32,8 @@ TEST(KeyedTags, SameBytesAndKeyAlone) {
 }
 
 // What XXH3 and other sums without a key let pass: parts that change places.
-TEST(KeyedTags, PartsThatChangePlacesAreOthers) {
-  const KeyedTags tags(as_bytes("secret"), "a");
+TEST_P(KeyedTagsOf, PartsThatChangePlacesAreOthers) {
+  const KeyedTags tags(as_bytes("secret"), "a", GetParam());
   std::string text(8192, '\0');
   for (size_t i = 0; i < text.size(); ++i) text[i] = static_cast<char>(i / 1024);
   std::set<Tag> seen = {tags(as_bytes(text))};
@@ -42,6 +44,8 @@ TEST(KeyedTags, PartsThatChangePlacesAreOthers) {
     EXPECT_TRUE(seen.insert(tags(as_bytes(other))).second) << part;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Hashes, KeyedTagsOf, testing::Values(TagHash::Umac64, TagHash::Umac128));
 
 }  // namespace
 }  // namespace dnn

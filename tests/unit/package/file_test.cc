@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "base/file.h"
+#include "base/keyed_tag.h"
 #include "base/sha256.h"
 #include "package_case.h"
 
@@ -42,6 +43,20 @@ std::string written(const Package& package, const PackageKey& key) {
   StringSink sink;
   write_package(package, sink, key);
   return sink.take();
+}
+
+Bytes manifest_of(const std::string& file) {
+  uint64_t size = 0;
+  std::memcpy(&size, file.data() + 8, sizeof size);
+  return as_bytes(file).subspan(56, size);
+}
+
+void sign_anew(std::string& file) {
+  const Bytes manifest = manifest_of(file);
+  const Sha256 digest = hmac_sha256(as_bytes(kKey.secret), manifest);
+  std::memcpy(file.data() + 16, digest.data(), digest.size());
+  const uint64_t sum = XXH3_64bits(manifest.data(), manifest.size());
+  std::memcpy(file.data() + 48, &sum, sizeof sum);
 }
 
 void write_in_place(const std::string& path, const std::string& bytes) {
@@ -92,19 +107,14 @@ TEST(PackageFile, BytesOfTheSameSumAreNotOfTheSameTag) {
 // Of an older version the source alone is read, whoever signed it.
 TEST(PackageFile, AnOlderVersionIsItsSource) {
   std::string file = written(package_with("code", std::string(4096, 'w')), kKey);
-  uint64_t size = 0;
-  std::memcpy(&size, file.data() + 8, sizeof size);
+  const size_t size = manifest_of(file).size();
   const uint32_t version = 3;
   bool older = false;
   for (size_t i = 56; i + 4 <= 56 + size && !older; i += 4) {
     std::string other = file;
     if (other.compare(i, 4, std::string_view(reinterpret_cast<const char*>(&version), 4)) != 0) continue;
     other[i] = 2;
-    const Bytes manifest = as_bytes(other).subspan(56, size);
-    const Sha256 digest = hmac_sha256(as_bytes(kKey.secret), manifest);
-    std::memcpy(other.data() + 16, digest.data(), digest.size());
-    const uint64_t sum = XXH3_64bits(manifest.data(), manifest.size());
-    std::memcpy(other.data() + 48, &sum, sizeof sum);
+    sign_anew(other);
     const auto owner = std::make_shared<const std::string>(other);
     try {
       const OpenedPackage opened = parse_package(as_bytes(*owner), owner, kKey);
@@ -119,6 +129,47 @@ TEST(PackageFile, AnOlderVersionIsItsSource) {
     }
   }
   EXPECT_TRUE(older);
+}
+
+// The tag of a constant is by another hash in packages of before: those are read, and damage to them is found.
+TEST(PackageFile, TagsOfAnEarlierVersionHold) {
+  const std::string bytes(4096, 'w');
+  const auto text_of_tag = [&](TagHash hash) {
+    const Tag tag = KeyedTags(as_bytes(kKey.secret), "blobs of packages", hash)(as_bytes(bytes));
+    return std::string(tag.begin(), tag.end());
+  };
+  std::string file = written(package_with("code", bytes), kKey);
+  const size_t at = file.find(text_of_tag(TagHash::Umac64));
+  ASSERT_NE(at, std::string::npos);
+  file.replace(at, sizeof(Tag), text_of_tag(TagHash::Umac128));
+  sign_anew(file);
+  const auto opened = [](const std::string& from) {
+    const auto owner = std::make_shared<const std::string>(from);
+    return parse_package(as_bytes(*owner), owner, kKey);
+  };
+  EXPECT_TRUE(opened(file).trusted);
+  file[file.find(bytes)] = 'v';
+  EXPECT_THROW(opened(file), Error);
+}
+
+// Though no run needs the source of a package that this user signed.
+TEST(PackageFile, ADamagedSourceIsFoundWhereAPackageIsOpened) {
+  Package package = package_with("code", "w");
+  Graph source = package.source.structure();
+  source.doc = "a text of the source alone";
+  package.source = source;
+  std::string file = written(package, kKey);
+  const TemporaryFolder folder(::testing::TempDir());
+  const std::string path = folder.path() + "/a.dnnpkg";
+  write_file(path, file);
+  const OpenedPackage opened = read_package(path, kKey, OpenedFor::Running);
+  EXPECT_EQ(opened.package->source.structure().doc, source.doc);
+  EXPECT_EQ(opened.package->source.graph().doc, source.doc);
+  const size_t at = file.find(source.doc);
+  ASSERT_NE(at, std::string::npos);
+  file[at] = 'A';
+  write_file(path, file);
+  EXPECT_THROW(read_package(path, kKey, OpenedFor::Running), Error);
 }
 
 // What is the same is in the file once, whoever holds it in memory.
