@@ -58,8 +58,8 @@ Tag KeyedTags::operator()(Bytes bytes) const {
   const auto as_octets = [](const auto& array, size_t n) {
     return Bytes(reinterpret_cast<const std::byte*>(array.data()), n);
   };
-  const Sha256 digest = hmac_sha256(as_octets(keys_->last, keys_->last.size()),
-                                    as_octets(state, hashed + sizeof(uint64_t)));
+  const Sha256 digest =
+      hmac_sha256(as_octets(keys_->last, keys_->last.size()), as_octets(state, hashed + sizeof(uint64_t)));
   Tag tag{};
   std::copy_n(digest.begin(), tag.size(), tag.begin());
   return tag;

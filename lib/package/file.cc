@@ -384,7 +384,8 @@ SourceGraph unpack_source(const fb::Manifest& m, const BlobReader& blobs, const 
   const auto whole = [&m, blobs, owner]() -> Graph {
     if (m.source_without_constants())
       fail_environment("the package holds its model without weights: compile it with --keep-source");
-    return unpack_graph(m.source(), [&](const fb::Blob* blob) { return blobs.check_later(blob); }, owner);
+    return unpack_graph(
+        m.source(), [&](const fb::Blob* blob) { return blobs.check_later(blob); }, owner);
   };
   SourceGraph source(structure, !m.source_without_constants(), whole);
   if (what != OpenedFor::Running || !blobs.trusted()) source.structure();

@@ -32,8 +32,10 @@ class Packer {
     for (const auto& [key, v] : g.metadata)
       metadata.push_back(fb::CreatePair(b_, b_.CreateSharedString(key), b_.CreateSharedString(v)));
     std::vector<Offset<fb::Opset>> opsets;
-    for (const auto& [domain, v] : g.source_opsets) opsets.push_back(fb::CreateOpset(b_, b_.CreateSharedString(domain), v));
-    const auto name = b_.CreateSharedString(g.name), doc = b_.CreateSharedString(g.doc), producer = b_.CreateSharedString(g.producer);
+    for (const auto& [domain, v] : g.source_opsets)
+      opsets.push_back(fb::CreateOpset(b_, b_.CreateSharedString(domain), v));
+    const auto name = b_.CreateSharedString(g.name), doc = b_.CreateSharedString(g.doc),
+               producer = b_.CreateSharedString(g.producer);
     const auto meta = b_.CreateVector(metadata);
     const auto ops = b_.CreateVector(opsets);
     const auto inputs = b_.CreateVector(g.inputs), outputs = b_.CreateVector(g.outputs),
@@ -57,7 +59,8 @@ class Packer {
  private:
   Offset<fb::Value> value(const Value& v) {
     const auto constant = v.constant ? tensor(*v.constant) : Offset<fb::Tensor>();
-    const auto name = b_.CreateSharedString(v.name), doc = b_.CreateSharedString(v.doc), layout = b_.CreateSharedString(v.layout);
+    const auto name = b_.CreateSharedString(v.name), doc = b_.CreateSharedString(v.doc),
+               layout = b_.CreateSharedString(v.layout);
     const auto ds = v.type.shape ? dims(*v.type.shape) : Offset<Dims>();
     const auto aliases = b_.CreateVectorOfStrings(v.aliases);
     return fb::CreateValue(b_, name, static_cast<uint8_t>(v.type.dtype), v.type.shape.has_value(), ds, constant,
@@ -80,8 +83,8 @@ class Packer {
   Offset<fb::Node> node(const Node& n) {
     std::vector<Offset<fb::Attribute>> attributes;
     for (const auto& [key, a] : n.attributes) attributes.push_back(attribute(key, a));
-    const auto name = b_.CreateSharedString(n.name), op = b_.CreateSharedString(n.op), domain = b_.CreateSharedString(n.domain),
-               doc = b_.CreateSharedString(n.doc);
+    const auto name = b_.CreateSharedString(n.name), op = b_.CreateSharedString(n.op),
+               domain = b_.CreateSharedString(n.domain), doc = b_.CreateSharedString(n.doc);
     const auto inputs = b_.CreateVector(n.inputs), outputs = b_.CreateVector(n.outputs);
     const auto as = b_.CreateVector(attributes);
     const auto sources = b_.CreateVectorOfStrings(n.sources);

@@ -28,8 +28,7 @@ class SourceGraph::Lazy {
 SourceGraph::SourceGraph(std::shared_ptr<Lazy> structure, bool kept, std::shared_ptr<Lazy> whole)
     : structure_(std::move(structure)), kept_(kept), whole_(std::move(whole)) {}
 
-SourceGraph::SourceGraph(Graph graph)
-    : structure_(std::make_shared<Lazy>(std::move(graph))), whole_(structure_) {}
+SourceGraph::SourceGraph(Graph graph) : structure_(std::make_shared<Lazy>(std::move(graph))), whole_(structure_) {}
 
 SourceGraph::SourceGraph(Load structure, bool kept, Load whole)
     : SourceGraph(std::make_shared<Lazy>(std::move(structure)), kept, std::make_shared<Lazy>(std::move(whole))) {}
