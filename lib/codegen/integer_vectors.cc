@@ -116,7 +116,6 @@ static inline i32x$L dot4_i8_i32x$L(i32x$L s, const int8_t* x, const int8_t* w) 
 
 constexpr std::string_view kBytes16 = R"(typedef char i8x16 __attribute__((vector_size(16)));
 typedef char i8x64 __attribute__((vector_size(64)));
-typedef uint32_t u32x16 __attribute__((vector_size(64)));
 typedef int32_t i32x4_of_16 __attribute__((vector_size(16)));
 typedef i8x16 i8x16_in_memory __attribute__((aligned(1), may_alias));
 #if defined(__clang__)
@@ -129,6 +128,7 @@ static inline i32x16 round_i32x16(f32x16 x) { return (i32x16)__builtin_ia32_cvtp
 static inline i32x16 multiply_pairs_i32x16(i16x32 a, i16x32 b) { return (i32x16)__builtin_ia32_pmaddwd512(a, b); }
 static inline i8x64 spread_bytes_i32x16(i8x64 x, i8x64 from) { return __builtin_ia32_pshufb512(x, from); }
 static inline i32x16 four_times_i32x16(i32x4_of_16 x) { return __builtin_shufflevector(x, x, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3); }
+#define with_quarter_i32x16(r, x, k) __builtin_ia32_inserti32x4(r, x, k)
 #else
 static inline i32x16 widen_u8_i32x16(const uint8_t* x) { return (i32x16)__builtin_ia32_pmovzxbd512_mask(*(const i8x16_in_memory*)x, (i32x16){0}, (unsigned short)-1); }
 static inline i32x16 widen_i8_i32x16(const int8_t* x) { return (i32x16)__builtin_ia32_pmovsxbd512_mask(*(const i8x16_in_memory*)x, (i32x16){0}, (unsigned short)-1); }
@@ -137,11 +137,19 @@ static inline i32x16 round_i32x16(f32x16 x) { return (i32x16)__builtin_ia32_cvtp
 static inline i32x16 multiply_pairs_i32x16(i16x32 a, i16x32 b) { return (i32x16)__builtin_ia32_pmaddwd512_mask(a, b, (i32x16){0}, (unsigned short)-1); }
 static inline i8x64 spread_bytes_i32x16(i8x64 x, i8x64 from) { return __builtin_ia32_pshufb512_mask(x, from, (i8x64){0}, (unsigned long long)-1); }
 static inline i32x16 four_times_i32x16(i32x4_of_16 x) { return (i32x16)__builtin_ia32_broadcasti32x4_512(x, (i32x16){0}, (unsigned short)-1); }
+#define with_quarter_i32x16(r, x, k) (i32x16)__builtin_ia32_inserti32x4_mask(r, x, k, (i32x16){0}, (unsigned short)-1)
 #endif
-static inline i32x16 row_i32x16(const void* x, int k) { i32x4_of_16 r; __builtin_memcpy(&r, x, 16); const i32x16 four = four_times_i32x16(r); const i32x16 byte = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}; return (i32x16)spread_bytes_i32x16((i8x64)four, (i8x64)((byte << (8 * k)) | (i32x16)(~(0xffu << (8 * k)) - (u32x16){0}))); }
-static inline i32x16 rows_i32x16(const void* x, int64_t stride, int n) { i32x16 r = row_i32x16(x, 0); for (int k = 1; k < n; ++k) r |= row_i32x16((const char*)x + k * stride, k); return r; }
+static inline i32x4_of_16 sixteen_bytes_i32x16(const void* x) { i32x4_of_16 r; __builtin_memcpy(&r, x, 16); return r; }
+static inline i32x16 stack_i32x16(const char* x, int64_t stride, int n) { i32x16 r = four_times_i32x16(sixteen_bytes_i32x16(x)); if (n > 1) r = with_quarter_i32x16(r, sixteen_bytes_i32x16(x + stride), 1); if (n > 2) r = with_quarter_i32x16(r, sixteen_bytes_i32x16(x + 2 * stride), 2); if (n > 3) r = with_quarter_i32x16(r, sixteen_bytes_i32x16(x + 3 * stride), 3); return r; }
+static inline i32x16 rows_i32x16(const void* x, int64_t stride, int n) { const i32x16 r = stack_i32x16((const char*)x, stride, n); const i32x4_of_16 bytes = {0x0c080400, 0x0d090501, 0x0e0a0602, 0x0f0b0703}; return (i32x16)spread_bytes_i32x16((i8x64)__builtin_shufflevector(r, r, 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), (i8x64)four_times_i32x16(bytes)); }
 static inline void narrow_u8_i32x16(uint8_t* y, i32x16 x) { *(i8x16_in_memory*)y = narrowed_i32x16(x); }
 static inline void narrow_i8_i32x16(int8_t* y, i32x16 x) { *(i8x16_in_memory*)y = narrowed_i32x16(x); }
+)";
+
+// Processors whose bytes change places all over a vector at once have AVX512-VBMI: all with VNNI but Cascade and Cooper Lake.
+constexpr const char* kPermutes = ",avx512vbmi";
+constexpr std::string_view kRowsPermuted =
+    R"(i32x16 rowsb_i32x16(const void* x, int64_t stride, int n) { const i8x64 r = (i8x64)stack_i32x16((const char*)x, stride, n); return (i32x16)__builtin_shufflevector(r, r, 0, 16, 32, 48, 1, 17, 33, 49, 2, 18, 34, 50, 3, 19, 35, 51, 4, 20, 36, 52, 5, 21, 37, 53, 6, 22, 38, 54, 7, 23, 39, 55, 8, 24, 40, 56, 9, 25, 41, 57, 10, 26, 42, 58, 11, 27, 43, 59, 12, 28, 44, 60, 13, 29, 45, 61, 14, 30, 46, 62, 15, 31, 47, 63); }
 )";
 
 constexpr std::string_view kBytes8 = R"(typedef char i8x16_of_8 __attribute__((vector_size(16)));
@@ -183,27 +191,39 @@ static inline i32x4 multiply_pairs_i32x4(i16x8 a, i16x8 b) { return (i32x4)__bui
 static inline i32x4 rows_i32x4(const void* x, int64_t stride, int n) { i32x4 r = {0}; for (int k = 0; k < n; ++k) { int32_t v; __builtin_memcpy(&v, (const char*)x + k * stride, 4); r[k] = v; } return (i32x4)__builtin_shufflevector((i8x16_of_4)r, (i8x16_of_4)r, 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15); }
 )";
 
+// One of the two spellings of an instruction that gcc and clang have, and text that is different for each.
+std::string by_compiler(const std::string& clang, const std::string& gcc) {
+  return cat("#if defined(__clang__)\n", clang, "#else\n", gcc, "#endif\n");
+}
+
 // The instruction for four products, in a function that may use it.
 std::string dot_instruction(int64_t lanes, const std::string& target) {
   const std::string gcc = cat("__builtin_ia32_vpdpbusd_v", lanes, "si"),
                     clang = cat("__builtin_ia32_vpdpbusd", lanes * 32);
-  const std::string attribute = cat("static inline __attribute__((target(\"", target, "\"))) ");
-  std::string text;
-  for (const auto& [condition, builtin] : {std::pair("#if defined(__clang__)", clang), std::pair("#else", gcc)}) {
-    text += cat(
-        condition, "\n", attribute,
-        with_lanes("i32x$L dot4v_u8_i32x$L(i32x$L s, const uint8_t* x, const int8_t* w) { return (i32x$L)", lanes),
-        builtin, with_lanes("(s, four_bytes_i32x$L(x), *(const i32x$L_in_memory*)w); }\n", lanes), attribute,
-        with_lanes("i32x$L dot4v_rows_u8_i32x$L(i32x$L s, const uint8_t* x, int64_t stride, int n, const int8_t* w) { "
-                   "return (i32x$L)",
-                   lanes),
-        builtin, with_lanes("(s, rows_i32x$L(x, stride, n), *(const i32x$L_in_memory*)w); }\n", lanes));
-  }
-  return text + "#endif\n" + attribute +
+  const auto attribute = [](const std::string& targets) {
+    return cat("static inline __attribute__((target(\"", targets, "\"))) ");
+  };
+  const auto of_rows = [&](const std::string& builtin, const std::string& targets, const char* how) {
+    return cat(attribute(targets), with_lanes("i32x$L dot4", lanes), how,
+               with_lanes("_rows_u8_i32x$L(i32x$L s, const uint8_t* x, int64_t stride, int n, const int8_t* w) { "
+                          "return (i32x$L)",
+                          lanes),
+               builtin, "(s, rows", how == std::string_view("v") ? "" : how,
+               with_lanes("_i32x$L(x, stride, n), *(const i32x$L_in_memory*)w); }\n", lanes));
+  };
+  const auto with = [&](const std::string& builtin) {
+    const std::string four =
+        cat(attribute(target),
+            with_lanes("i32x$L dot4v_u8_i32x$L(i32x$L s, const uint8_t* x, const int8_t* w) { return (i32x$L)", lanes),
+            builtin, with_lanes("(s, four_bytes_i32x$L(x), *(const i32x$L_in_memory*)w); }\n", lanes));
+    return four + of_rows(builtin, target, "v") + (lanes == 16 ? of_rows(builtin, target + kPermutes, "b") : "");
+  };
+  return (lanes == 16 ? cat(attribute(target + kPermutes), kRowsPermuted) : "") + by_compiler(with(clang), with(gcc)) +
+         attribute(target) +
          with_lanes(
              "i32x$L dot4v_i8_i32x$L(i32x$L s, const int8_t* x, const int8_t* w) { return dot4_i8_i32x$L(s, x, w); }\n",
              lanes) +
-         attribute +
+         attribute(target) +
          with_lanes(
              "i32x$L dot4v_rows_i8_i32x$L(i32x$L s, const int8_t* x, int64_t stride, int n, const int8_t* w) { return "
              "dot4_rows_i8_i32x$L(s, x, stride, n, w); }\n",
@@ -273,23 +293,38 @@ std::string integer_vectors(int64_t lanes, Arch architecture, std::string_view k
 std::string with_dot_products(const loops::Kernel& kernel, const std::string& text, const std::string& linkage) {
   if (text.find("dot4_") == std::string::npos) return text;
   const std::string open = cat("void ", kernel.name, "(");
-  const auto version = [&](const std::string& suffix, const std::string& dot) {
+  const auto version = [&](const std::string& suffix, const std::vector<std::pair<std::string, std::string>>& words) {
     std::string result = text;
     const size_t at = result.find(open);
     result.replace(at, open.size(), cat("void ", kernel.name, suffix, "("));
-    for (size_t i = result.find("dot4_"); i != std::string::npos; i = result.find("dot4_", i + dot.size()))
-      result.replace(i, 5, dot);
+    for (const auto& [from, to] : words) {
+      for (size_t i = result.find(from); i != std::string::npos; i = result.find(from, i + to.size()))
+        result.replace(i, from.size(), to);
+    }
     return linkage.empty() ? result.insert(at, "static ") : result;
   };
-  std::string result = version("_plain", "dot4_"), word = "#if";
+  const auto special = [&](const std::string& suffix, const std::string& target,
+                           const std::vector<std::pair<std::string, std::string>>& words) {
+    std::string result = version(suffix, words);
+    return result.insert(result.find(linkage.empty() ? "static void" : "void " + kernel.name),
+                         cat("__attribute__((target(\"", target, "\"))) "));
+  };
+  const std::string of_rows = "dot4_rows_u8_i32x16";
+  const bool rows = text.find(of_rows) != std::string::npos;
+  std::string result = version("_plain", {}), word = "#if";
   for (const auto& [condition, name] : versions()) {
-    std::string special = version("_dot", "dot4v_");
-    special.insert(special.find(linkage.empty() ? "static void" : "void " + kernel.name),
-                   cat("__attribute__((target(\"", name, "\"))) "));
-    result +=
-        cat(word, " ", condition, "\n", special, linkage, open, "void* const* args, int64_t begin, int64_t end) {\n",
-            "  if (__builtin_cpu_supports(\"", name, "\")) {\n    ", kernel.name,
-            "_dot(args, begin, end);\n  } else {\n    ", kernel.name, "_plain(args, begin, end);\n  }\n}\n");
+    const bool permuted = rows && name == "avx512vnni";
+    const auto call = [&](const std::string& suffix) { return cat(kernel.name, suffix, "(args, begin, end);\n"); };
+    const auto has = [](const std::string& feature) { return cat("__builtin_cpu_supports(\"", feature, "\")"); };
+    result += cat(word, " ", condition, "\n", special("_dot", name, {{"dot4_", "dot4v_"}}));
+    if (permuted)
+      result += special("_rows", name + kPermutes, {{of_rows, "dot4b_rows_u8_i32x16"}, {"dot4_", "dot4v_"}});
+    result += cat(linkage, open, "void* const* args, int64_t begin, int64_t end) {\n");
+    if (permuted)
+      result += cat("  if (", has(name), " && ", has(std::string(kPermutes).substr(1)), ") {\n    ", call("_rows"),
+                    "  } else ");
+    result += cat(permuted ? "" : "  ", "if (", has(name), ") {\n    ", call("_dot"), "  } else {\n    ",
+                  call("_plain"), "  }\n}\n");
     word = "#elif";
   }
   return result + "#else\n" + linkage + open + "void* const* args, int64_t begin, int64_t end) { " + kernel.name +
