@@ -69,11 +69,16 @@ std::vector<double> source_numbers(const Edit& edit, const Graph& source, const 
   return numbers;
 }
 
-// Integers that a layer reads, as they lie.
+// Integers that a layer reads.
 QuantisedConstant integers_of(const Edit& edit, const Uses& uses, NodeId node, const Graph& target) {
-  const std::vector<NodeId>& readers = uses.readers[target.node(node).output(0)];
-  auto held = readers.empty() ? std::nullopt : quantised_constant(target, uses, readers[0], edit.input);
-  if (!held || held->dequantize != node || held->moved)
+  const auto first_reader = [&](NodeId id) {
+    const std::vector<NodeId>& readers = uses.readers[target.node(id).output(0)];
+    return readers.empty() ? NodeId{-1} : readers[0];
+  };
+  NodeId reader = first_reader(node);
+  while (reader >= 0 && only_moves_weights(target.node(reader))) reader = first_reader(reader);
+  auto held = reader < 0 ? std::nullopt : quantised_constant(target, uses, reader, edit.input);
+  if (!held || held->dequantize != node)
     fail_unsupported("'", plain(edit.target), "' is no constant of integers that a layer reads");
   return std::move(*held);
 }
@@ -94,8 +99,8 @@ void set_order(const Edit& edit, NodeId node, Graph& target) {
   const ValueId old = target.node(node).input(0);
   const Tensor& before = *target.constant(old);
   const std::vector<double> there = to_doubles(before);
-  std::vector<double> integers;
-  for (size_t at : from) integers.push_back(there[at]);
+  std::vector<double> integers = there;
+  for (size_t i = 0; i < from.size(); ++i) integers[held.place(i)] = there[held.place(from[i])];
   const std::string name = target.value(old).name;
   set_constant(target, node, 0, convert(Tensor::of<double>(before.shape(), integers), before.dtype()), name);
 }
@@ -120,7 +125,7 @@ void set_integers(const Edit& edit, const Graph& source, NodeId node, Graph& tar
   for (size_t i = 0; i < integers.size(); ++i) {
     if (std::find(edit.rows.begin(), edit.rows.end(), rows[i]) == edit.rows.end() || held.steps[i] == 0) continue;
     const double z = zeros[zeros.size() > 1 ? held.groups[i] % zeros.size() : 0];
-    integers[i] = std::clamp(std::nearbyint(wanted[i] / held.steps[i]) + z, low, high);
+    integers[held.place(i)] = std::clamp(std::nearbyint(wanted[i] / held.steps[i]) + z, low, high);
   }
   const std::string name = target.value(old).name;
   set_constant(target, node, 0, convert(Tensor::of<double>(before.shape(), integers), before.dtype()), name);

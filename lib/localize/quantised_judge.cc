@@ -202,7 +202,7 @@ class LayerJudge : public Ground {
     edit.rows = found.key == std::string("order") ? found.order.rows : found.rows;
     edit.perm = found.order.perm;
     if (edit.key == "order") edit.numbers.assign(found.order.reversed.begin(), found.order.reversed.end());
-    if (!held->weights.moved || edit.key != "integers") fault.edits.push_back(std::move(edit));
+    fault.edits.push_back(std::move(edit));
     verdict_.faults.push_back(std::move(fault));
   }
   // Errors of the factors that rows were scaled by; empty where none were.

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <set>
 
 #include "ops/movement.h"
@@ -28,13 +29,46 @@ NodeId dequantize_behind(const Graph& graph, const Uses& uses, ValueId value, st
     if (maker < 0) return -1;
     const Node& node = graph.node(maker);
     if (node.op == "DequantizeLinear") return graph.constant(node.input(0)) == nullptr ? -1 : maker;
-    if (node.op == "Transpose")
-      moves->push_back(maker);
-    else if (node.op != "Identity" && node.op != "Cast")
-      return -1;
+    if (!only_moves_weights(node)) return -1;
+    if (node.op == "Transpose" || node.op == "Gather") moves->push_back(maker);
     value = node.input(0);
   }
   return -1;
+}
+
+// Places of elements behind a Gather that brings those along an axis into another order; false for any other.
+bool gather_places(const Graph& graph, const Node& node, const Shape& shape, std::vector<size_t>* places) {
+  const Tensor* indices = graph.constant(node.input(1));
+  const int64_t rank = static_cast<int64_t>(shape.size()), given = int_attribute(node, "axis"),
+                axis = given < 0 ? given + rank : given;
+  if (indices == nullptr || indices->rank() != 1 || axis < 0 || axis >= rank || indices->size() != shape[axis])
+    return false;
+  const int64_t extent = shape[axis], inner = row_major_strides(shape)[axis];
+  std::vector<int64_t> from = to_int64s(*indices);
+  for (int64_t& i : from) i += i < 0 ? extent : 0;
+  std::vector<int64_t> each = from;
+  std::sort(each.begin(), each.end());
+  for (int64_t i = 0; i < extent; ++i) {
+    if (each[i] != i) return false;
+  }
+  const std::vector<size_t> before = *places;
+  for (int64_t i = 0; i < std::ssize(before); ++i) {
+    const int64_t at = i / inner % extent;
+    (*places)[i] = before[i + (from[at] - at) * inner];
+  }
+  return true;
+}
+
+// The same behind any operator that only moves.
+bool move_places(const Graph& graph, const Node& node, Shape* shape, std::vector<size_t>* places) {
+  if (node.op == "Gather") return gather_places(graph, node, *shape, places);
+  const std::vector<int64_t> perm = transpose_permutation(node, shape->size());
+  if (perm.size() != shape->size()) return false;
+  const Tensor turned =
+      Tensor::of<int64_t>(*shape, std::vector<int64_t>(places->begin(), places->end())).transposed(perm);
+  places->assign(turned.data<int64_t>(), turned.data<int64_t>() + turned.size());
+  *shape = turned.shape();
+  return true;
 }
 
 double least_of(DType dtype) {
@@ -349,6 +383,11 @@ bool has_quantised_activations(const Graph& graph) {
   return n_quantised * 4 > n_layers;
 }
 
+bool only_moves_weights(const Node& node) {
+  static const std::set<std::string, std::less<>> kOps = {"Transpose", "Gather", "Identity", "Cast"};
+  return kOps.count(node.op) != 0;
+}
+
 std::optional<QuantisedConstant> quantised_constant(const Graph& graph, const Uses& uses, NodeId reader, size_t input) {
   std::vector<NodeId> moves;
   QuantisedConstant found;
@@ -356,7 +395,6 @@ std::optional<QuantisedConstant> quantised_constant(const Graph& graph, const Us
   found.input = input;
   found.dequantize = dequantize_behind(graph, uses, graph.node(reader).input(input), &moves);
   if (found.dequantize < 0) return std::nullopt;
-  found.moved = !moves.empty();
   const Node& node = graph.node(found.dequantize);
   const Tensor *integers = graph.constant(node.input(0)), *scale = graph.constant(node.input(1)),
                *zero = graph.constant(node.input(2));
@@ -374,29 +412,19 @@ std::optional<QuantisedConstant> quantised_constant(const Graph& graph, const Us
   // Weights of -127 to 127 end there.
   const double least = least_of(integers->dtype()) + (dtype_class(integers->dtype()) == DTypeClass::Signed ? 1 : 0);
   const double most = most_of(integers->dtype());
-  for (size_t i = 0; i < q.size(); ++i) {
-    const size_t c = scales.size() > 1 ? i / stride % scales.size() : 0;
-    found.steps.push_back(scales[c]);
-    found.groups.push_back(c);
-    found.numbers.push_back((q[i] - zeros[zeros.size() > 1 ? c % zeros.size() : 0]) * scales[c]);
-    found.at_end.push_back(q[i] <= least || q[i] >= most);
+  if (!moves.empty()) {
+    found.places.resize(q.size());
+    std::iota(found.places.begin(), found.places.end(), size_t{0});
   }
   for (size_t m = moves.size(); m-- > 0;) {
-    const std::vector<int64_t> perm = transpose_permutation(graph.node(moves[m]), static_cast<size_t>(rank));
-    if (static_cast<int64_t>(perm.size()) != rank) return std::nullopt;
-    const auto turned = [&](const std::vector<double>& numbers) {
-      return Tensor::of<double>(shape, numbers).transposed(perm);
-    };
-    const Tensor numbers = turned(found.numbers), steps = turned(found.steps),
-                 ends = turned(std::vector<double>(found.at_end.begin(), found.at_end.end())),
-                 groups = turned(std::vector<double>(found.groups.begin(), found.groups.end()));
-    shape = numbers.shape();
-    found.numbers = to_doubles(numbers);
-    found.steps = to_doubles(steps);
-    const std::vector<double> end = to_doubles(ends);
-    for (size_t i = 0; i < end.size(); ++i) found.at_end[i] = end[i] != 0;
-    const std::vector<double> group = to_doubles(groups);
-    for (size_t i = 0; i < group.size(); ++i) found.groups[i] = static_cast<size_t>(group[i]);
+    if (!move_places(graph, graph.node(moves[m]), &shape, &found.places)) return std::nullopt;
+  }
+  for (size_t i = 0; i < q.size(); ++i) {
+    const size_t at = found.place(i), c = scales.size() > 1 ? at / stride % scales.size() : 0;
+    found.steps.push_back(scales[c]);
+    found.groups.push_back(c);
+    found.numbers.push_back((q[at] - zeros[zeros.size() > 1 ? c % zeros.size() : 0]) * scales[c]);
+    found.at_end.push_back(q[at] <= least || q[at] >= most);
   }
   found.shape = shape;
   return found;

@@ -29,8 +29,11 @@ struct QuantisedConstant {
   std::vector<size_t> groups;   // by element: which of the scales
   std::vector<bool> at_end;     // by element: the integer is the least or largest that there is
   size_t n_scales = 1;
-  bool moved = false;  // the integers lie in another order of axes
+  std::vector<size_t> places;   // by element: where its integer lies; empty: in the same order
+  size_t place(size_t element) const { return places.empty() ? element : places[element]; }
 };
+// Tells what may stand between a DequantizeLinear and the layer: it leaves the numbers as they are, perhaps at other places.
+bool only_moves_weights(const Node& node);
 // Nullopt where the input is computed, or not of integers.
 std::optional<QuantisedConstant> quantised_constant(const Graph& graph, const Uses& uses, NodeId reader, size_t input);
 

@@ -265,7 +265,7 @@ class Diagnosis : public RowGroups {
   // The scales along another axis of the integers, where that makes all right.
   bool by_axis() {
     const Tensor& integers = *graph_.constant(node_.input(0));
-    if (weights_.n_scales < 2 || weights_.moved) return false;
+    if (weights_.n_scales < 2 || !weights_.places.empty()) return false;
     const int64_t rank = integers.rank();
     const int64_t given = node_.attribute_int("axis", 1);
     const int64_t now = given < 0 ? given + rank : given;
@@ -325,7 +325,7 @@ class Diagnosis : public RowGroups {
       }
     }
     const auto order = order_of(held_, evidence_.judged.wrong, evidence_.errors, evidence_.adaptive);
-    if (order && !weights_.moved && same_zero_points()) {
+    if (order && same_zero_points()) {
       found_.key = "order";
       found_.order = *order;
       found_.fix = "put the integers that are there in the source's order";

@@ -112,6 +112,65 @@ TEST(QuantisedOrder, AdaptivelyRoundedIntegersStayWhatTheyAre) {
   expect_put_back(source, healthy, kOrderCases[0]);
 }
 
+// With this node between the integers of the first layer and the layer.
+Graph with_node_between(const Graph& graph, const std::string& op, Attributes attributes, const Tensor* second) {
+  Graph changed = graph;
+  const NodeId layer = node_called(changed, "first");
+  Node node;
+  node.op = op;
+  node.name = "between";
+  node.inputs = {changed.node(layer).input(1)};
+  node.attributes = std::move(attributes);
+  if (second != nullptr) node.inputs.push_back(changed.add_constant("second", *second));
+  node.outputs = {changed.add_value("moved_weights")};
+  changed.node(layer).inputs[1] = node.outputs[0];
+  changed.add_node(std::move(node));
+  infer_types(changed);
+  return changed;
+}
+
+// A node on the way that moves numbers is made up for where the integers lie; one that brings them into the right order is no fault.
+TEST(QuantisedOrder, IntegersThatAreMovedOnTheirWayArePutWhereTheyAreReadRight) {
+  const Graph source = typed(kTwoLayers), healthy = quantised(source);
+  const Tensor reversed = Tensor::of<int64_t>({4}, {3, 2, 1, 0});
+  const Graph turned = with_node_between(healthy, "Transpose", {{"perm", std::vector<int64_t>{0, 1, 3, 2}}}, nullptr);
+  const Graph gathered = with_node_between(healthy, "Gather", {{"axis", int64_t{1}}}, &reversed);
+  const auto numbers_of = [](const Graph& graph) {
+    return quantised_constant(graph, Uses(graph), node_called(graph, "first"), 1)->numbers;
+  };
+  for (const auto& [target, what] :
+       {std::pair(&turned, "weights axes permuted"), {&gathered, "weights channels reversed"}}) {
+    const QuantisedPair pair = pair_of(source, *target);
+    ASSERT_EQ(pair.verdict().faults.size(), 1u) << what;
+    const QuantisedFault& fault = pair.verdict().faults[0];
+    EXPECT_EQ(fault.what, what);
+    ASSERT_EQ(fault.edits.size(), 1u) << what;
+    Graph mended = *target;
+    EditSource from(source);
+    apply_edits(fault.edits, from, mended);
+    EXPECT_EQ(numbers_of(mended), numbers_of(healthy)) << what;
+    infer_types(mended);
+    EXPECT_TRUE(pair_of(source, mended).verdict().faults.empty()) << what;
+    // A row that is wrong beside the right order is quantised again where it lies.
+    Edit rows = fault.edits[0];
+    rows.key = "integers";
+    rows.numbers.clear();
+    rows.perm.clear();
+    rows.rows = {0, 1, 2, 3, 4, 5};
+    Graph anew = *target;
+    apply_edits({rows}, from, anew);
+    EXPECT_EQ(numbers_of(anew), numbers_of(healthy)) << what;
+  }
+}
+
+// A Gather that takes an element twice is no order.
+TEST(QuantisedOrder, NumbersThatAreChosenAreNoConstant) {
+  const Graph healthy = quantised(typed(kTwoLayers));
+  const Tensor twice = Tensor::of<int64_t>({4}, {0, 1, 1, 3});
+  const Graph chosen = with_node_between(healthy, "Gather", {{"axis", int64_t{1}}}, &twice);
+  EXPECT_FALSE(quantised_constant(chosen, Uses(chosen), node_called(chosen, "first"), 1));
+}
+
 // Axes of one element each have no order, however much integers are as they are.
 TEST(QuantisedOrder, AxesOfOneElementAreNoOrder) {
   const Graph source = typed(kTwoLayers), target = quantised(source);
