@@ -22,6 +22,7 @@
 #include "base/file.h"
 #include "base/keyed_tag.h"
 #include "base/private.h"
+#include "base/read_limit.h"
 #include "base/sha256.h"
 #include "package/join.h"
 #include "package/placed.h"
@@ -491,6 +492,33 @@ std::shared_ptr<const Placed> unpack_placed(const fb::Placed& p, const BlobReade
   return placed;
 }
 
+// All that a file holds; of a manifest whose checksum and signature were looked at.
+void unpack_file(Bytes bytes, const std::shared_ptr<const void>& owner, const std::shared_ptr<const std::string>& copy,
+                 const PackageKey& key, const std::string& path, OpenedFor what, OpenedPackage* opened) {
+  const Bytes manifest = as_bytes(*copy);
+  // Each table is at least a few bytes, but for the extents that values share.
+  const auto most_tables = static_cast<flatbuffers::uoffset_t>(std::min<size_t>(manifest.size() + 4096, 1 << 28));
+  flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(manifest.data()), manifest.size(), 256, most_tables);
+  if (!fb::VerifyManifestBuffer(verifier)) fail_malformed("the manifest is damaged");
+  const fb::Manifest* m = fb::GetManifest(manifest.data());
+  if (m->version() > kLanes) fail_unsupported("package version ", m->version(), " is newer than this tool's ", kLanes);
+  opened->older = m->version() < kPlain;
+  opened->trusted = opened->trusted && !opened->older;
+  const BlobReader blobs(bytes, owner, copy, opened->trusted ? tags_of(key) : std::nullopt, path);
+  if (opened->older) {
+    const SourceGraph source = unpack_source(*m, blobs, owner, what);
+    opened->package = std::make_shared<Package>(interpreted_package(source.structure()));
+    opened->package->info = unpack_info(m->info());
+    opened->package->source = source;
+    return;
+  }
+  opened->package = unpack_package(*m, blobs, owner, what);
+  if (m->placed() != nullptr) opened->package->placed = unpack_placed(*m->placed(), blobs, owner);
+  if (m->version() != version_of(opened->package->placed.get()))
+    fail_malformed("the plan is damaged: version ", m->version(), m->placed() == nullptr ? " lacks" : " has", " parts");
+  check_placed(*opened->package);
+}
+
 OpenedPackage parse(Bytes bytes, const std::shared_ptr<const void>& owner, const PackageKey& key,
                     const std::string& path, OpenedFor what) {
   ByteReader reader(bytes, "package");
@@ -502,26 +530,14 @@ OpenedPackage parse(Bytes bytes, const std::shared_ptr<const void>& owner, const
   const auto copy = std::make_shared<const std::string>(as_text(reader.take(size)));
   const Bytes manifest = as_bytes(*copy);
   if (checksum(manifest) != sum) fail_malformed("the manifest is damaged");
-  flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(manifest.data()), manifest.size(), 256, 1 << 28);
-  if (!fb::VerifyManifestBuffer(verifier)) fail_malformed("the manifest is damaged");
-  const fb::Manifest* m = fb::GetManifest(manifest.data());
-  if (m->version() > kLanes) fail_unsupported("package version ", m->version(), " is newer than this tool's ", kLanes);
   OpenedPackage opened;
-  opened.older = m->version() < kPlain;
-  opened.trusted = !opened.older && !key.secret.empty() && same_digest(sign(manifest, key), digest);
-  const BlobReader blobs(bytes, owner, copy, opened.trusted ? tags_of(key) : std::nullopt, path);
-  if (opened.older) {
-    const SourceGraph source = unpack_source(*m, blobs, owner, what);
-    opened.package = std::make_shared<Package>(interpreted_package(source.structure()));
-    opened.package->info = unpack_info(m->info());
-    opened.package->source = source;
-    return opened;
+  opened.trusted = !key.secret.empty() && same_digest(sign(manifest, key), digest);
+  const auto unpack = [&] { unpack_file(bytes, owner, copy, key, path, what, &opened); };
+  if (opened.trusted) {
+    unpack();
+  } else {  // others may point at one part of it a thousand times
+    read_within_limits(bytes.size(), path.empty() ? "the package" : path, unpack);
   }
-  opened.package = unpack_package(*m, blobs, owner, what);
-  if (m->placed() != nullptr) opened.package->placed = unpack_placed(*m->placed(), blobs, owner);
-  if (m->version() != version_of(opened.package->placed.get()))
-    fail_malformed("the plan is damaged: version ", m->version(), m->placed() == nullptr ? " lacks" : " has", " parts");
-  check_placed(*opened.package);
   return opened;
 }
 

@@ -15,6 +15,8 @@
 
 #include "base/file.h"
 #include "base/keyed_tag.h"
+#include "base/read_limit.h"
+#include "base/sanitized.h"
 #include "base/sha256.h"
 #include "package_case.h"
 
@@ -170,6 +172,38 @@ TEST(PackageFile, ADamagedSourceIsFoundWhereAPackageIsOpened) {
   file[at] = 'A';
   write_file(path, file);
   EXPECT_THROW(read_package(path, kKey, OpenedFor::Running), Error);
+}
+
+// One text that many nodes point at is many texts in memory: of another's package no more of them than its size allows.
+TEST(PackageFile, AnothersPackageIsReadWithinLimits) {
+#ifdef DNN_SANITIZED
+  GTEST_SKIP() << "a sanitizer's own memory counts, too";
+#endif
+  Package package = package_with("code", "w");
+  Graph source = package.source.structure();
+  for (NodeId id : std::vector<NodeId>(source.order())) {
+    for (int i = 0; i < 300; ++i) {
+      Node copy = source.node(id);
+      copy.outputs = {source.add_value(cat("value ", i))};
+      copy.doc = std::string(200'000, 'd');
+      source.add_node(std::move(copy));
+    }
+  }
+  package.source = source;
+  const std::string file = written(package, PackageKey());
+  EXPECT_LT(file.size(), 500'000u);
+  const auto owner = std::make_shared<const std::string>(file);
+  const auto opened = [&](const PackageKey& key) { return parse_package(as_bytes(*owner), owner, key); };
+  limit_reading({uint64_t{32} << 20, 0});
+  try {
+    opened(PackageKey());
+    ADD_FAILURE() << "60 MB were taken";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::Unsupported);
+    EXPECT_NE(std::string(e.what()).find("--max-memory"), std::string::npos) << e.what();
+  }
+  limit_reading({});
+  EXPECT_FALSE(opened(PackageKey()).trusted);
 }
 
 // What is the same is in the file once, whoever holds it in memory.
