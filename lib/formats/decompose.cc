@@ -5,57 +5,10 @@
 #include <numeric>
 #include <optional>
 
-#include "ops/attributes.h"
-#include "ops/build.h"
-#include "ops/op.h"
+#include "formats/definitions.h"
 
 namespace dnn {
 namespace {
-
-// A node in others, under construction.
-class Decomposition {
- public:
-  Decomposition(const Graph& graph, Patch& patch, const Node& node)
-      : graph_(graph), node_(node), sink_(graph, patch), build_(sink_, node.name) {}
-
-  const Node& node() const { return node_; }
-  ValueId x() const { return node_.inputs[0]; }
-  const Type& type() const { return graph_.value(x()).type; }
-  bool has_rank() const { return type().shape.has_value(); }
-  int64_t rank() const { return static_cast<int64_t>(type().shape->size()); }
-  const Tensor* constant(size_t input) const { return graph_.constant(node_.input(input)); }
-
-  ValueId number(double value) { return build_.number(value, graph_.value(x()).type.dtype); }
-  ValueId list(const std::vector<int64_t>& values) { return build_.list(values); }
-  ValueId emit(const std::string& op, std::vector<ValueId> inputs, Attributes attributes = {}) {
-    return add(op, std::move(inputs), std::move(attributes), {});
-  }
-  // The last of them, which makes what the node did.
-  void end(const std::string& op, std::vector<ValueId> inputs, Attributes attributes = {}) {
-    end(op, std::move(inputs), std::move(attributes), {node_.outputs[0]});
-  }
-  void end(const std::string& op, std::vector<ValueId> inputs, Attributes attributes, std::vector<ValueId> outputs) {
-    add(op, std::move(inputs), std::move(attributes), std::move(outputs));
-  }
-  ValueId fresh(const std::string& name) { return sink_.add_value(cat(node_.name, "/", name)); }
-
- private:
-  ValueId add(const std::string& op, std::vector<ValueId> inputs, Attributes attributes, std::vector<ValueId> outputs) {
-    Node made;
-    made.op = op;
-    made.name = node_.name.empty() || !outputs.empty() ? node_.name : cat(node_.name, "/", op);
-    made.inputs = std::move(inputs);
-    made.attributes = std::move(attributes);
-    made.outputs = std::move(outputs);
-    made.sources = node_.sources.empty() ? std::vector<std::string>{node_.name} : node_.sources;
-    return build_.add(std::move(made), {cat(node_.name, "/", op)})[0];
-  }
-
-  const Graph& graph_;
-  const Node& node_;
-  PatchSink sink_;
-  GraphBuilder build_;
-};
 
 // The inputs behind the first one, which are those of a reduction's axes, and its attributes.
 std::vector<ValueId> behind(const Decomposition& s, ValueId first) {
@@ -237,10 +190,81 @@ bool normalisation(Decomposition& s) {
   return true;
 }
 
-struct Definition {
-  const char* op;
-  bool (*apply)(Decomposition&);  // false, and nothing said: not in simpler ones
-};
+bool shrink(Decomposition& s) {  // x + bias below -lambd, x - bias above lambd
+  const double bias = static_cast<double>(float_attribute(s.node(), "bias")),
+               bound = static_cast<double>(float_attribute(s.node(), "lambd"));
+  if (!is_float(s.type().dtype)) return false;
+  const ValueId below =
+      s.emit("Where", {s.emit("Less", {s.x(), s.number(-bound)}), s.emit("Add", {s.x(), s.number(bias)}), s.number(0)});
+  s.end("Where", {s.emit("Greater", {s.x(), s.number(bound)}), s.emit("Sub", {s.x(), s.number(bias)}), below});
+  return true;
+}
+
+// x over its norm along the axis; zeros stay zeros.
+bool lp_normalisation(Decomposition& s) {
+  const int64_t p = int_attribute(s.node(), "p");
+  const ValueId axis = s.list({int_attribute(s.node(), "axis")});
+  const ValueId sum = s.emit("ReduceSum", {p == 1 ? s.emit("Abs", {s.x()}) : s.emit("Mul", {s.x(), s.x()}), axis});
+  const ValueId norm = p == 1 ? sum : s.emit("Sqrt", {sum});
+  const ValueId nothing = s.emit("Equal", {norm, s.number(0)});
+  s.end("Div", {s.x(), s.emit("Where", {nothing, s.number(1), norm})});
+  return true;
+}
+
+bool global_lp_pool(Decomposition& s) {
+  const int64_t p = int_attribute(s.node(), "p");
+  if (!s.has_rank() || p < 1 || p > 2) return false;
+  std::vector<int64_t> axes(static_cast<size_t>(s.rank() - 2));
+  std::iota(axes.begin(), axes.end(), 2);
+  const ValueId terms = p == 1 ? s.emit("Abs", {s.x()}) : s.emit("Mul", {s.x(), s.x()});
+  if (p == 1) {
+    s.end("ReduceSum", {terms, s.list(axes)});
+  } else {
+    s.end("Sqrt", {s.emit("ReduceSum", {terms, s.list(axes)})});
+  }
+  return true;
+}
+
+// The mean over a window, padding counted, times the window's size.
+bool lp_pool(Decomposition& s) {
+  const int64_t p = int_attribute(s.node(), "p");
+  if (p < 1 || p > 2 || !is_float(s.type().dtype)) return false;
+  double size = 1;
+  for (int64_t extent : s.node().attribute_ints("kernel_shape")) size *= static_cast<double>(extent);
+  Attributes window = s.node().attributes;
+  window.erase("p");
+  window["count_include_pad"] = int64_t{1};
+  if (int_attribute(s.node(), "ceil_mode") != 0) return false;  // whose last windows count less
+  const ValueId mean = s.emit("AveragePool", {p == 1 ? s.emit("Abs", {s.x()}) : s.emit("Mul", {s.x(), s.x()})}, window);
+  if (p == 1) {
+    s.end("Mul", {mean, s.number(size)});
+  } else {
+    s.end("Sqrt", {s.emit("Mul", {mean, s.number(size)})});
+  }
+  return true;
+}
+
+// (x - mean) / (sqrt(mean of (x - mean) squared) + 1e-9)
+bool mean_variance(Decomposition& s) {
+  const ValueId axes = s.list(s.node().attribute_ints("axes", {0, 2, 3}));
+  const ValueId centred = s.emit("Sub", {s.x(), s.emit("ReduceMean", {s.x(), axes})});
+  const ValueId spread = s.emit("Sqrt", {s.emit("ReduceMean", {s.emit("Mul", {centred, centred}), axes})});
+  s.end("Div", {centred, s.emit("Add", {spread, s.number(1e-9)})});
+  return true;
+}
+
+// x / sqrt(mean of squares + epsilon) * scale, over the axes from `axis` on
+bool rms_normalisation(Decomposition& s) {
+  if (!s.has_rank() || s.type().dtype != DType::Float32) return false;
+  const int64_t given = int_attribute(s.node(), "axis"), first = given < 0 ? given + s.rank() : given;
+  std::vector<int64_t> axes(static_cast<size_t>(s.rank() - first));
+  std::iota(axes.begin(), axes.end(), first);
+  const ValueId squares = s.emit("ReduceMean", {s.emit("Mul", {s.x(), s.x()}), s.list(axes)});
+  const ValueId epsilon = s.number(static_cast<double>(float_attribute(s.node(), "epsilon")));
+  const ValueId normal = s.emit("Div", {s.x(), s.emit("Sqrt", {s.emit("Add", {squares, epsilon})})});
+  s.end("Mul", {normal, s.node().inputs[1]});
+  return true;
+}
 
 constexpr Definition kDefinitions[] = {{"Acosh", acosh},
                                        {"ArgMax", extreme_index},
@@ -251,6 +275,12 @@ constexpr Definition kDefinitions[] = {{"Acosh", acosh},
                                        {"Cosh", sinh_or_cosh},
                                        {"Elu", elu},
                                        {"GroupNormalization", normalisation},
+                                       {"Shrink", shrink},
+                                       {"RMSNormalization", rms_normalisation},
+                                       {"MeanVarianceNormalization", mean_variance},
+                                       {"LpPool", lp_pool},
+                                       {"LpNormalization", lp_normalisation},
+                                       {"GlobalLpPool", global_lp_pool},
                                        {"InstanceNormalization", normalisation},
                                        {"LogSoftmax", log_softmax},
                                        {"Max", of_one},
@@ -270,9 +300,19 @@ constexpr Definition kDefinitions[] = {{"Acosh", acosh},
                                        {"ThresholdedRelu", thresholded},
                                        {"TopK", smallest}};
 
+const std::vector<Definition>& definitions() {
+  static const std::vector<Definition> all = [] {
+    std::vector<Definition> rows(std::begin(kDefinitions), std::end(kDefinitions));
+    for (const auto* more : {&moving_definitions(), &recurrent_definitions()})
+      rows.insert(rows.end(), more->begin(), more->end());
+    return rows;
+  }();
+  return all;
+}
+
 std::optional<Patch> decomposed(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
-  for (const Definition& row : kDefinitions) {
+  for (const Definition& row : definitions()) {
     if (!node.domain.empty() || node.op != row.op || graph.value(node.outputs[0]).type.dtype == DType::Undefined)
       continue;
     Patch patch(graph, cat(node.label(), " decomposed"));
@@ -354,7 +394,8 @@ void settle_operands(Graph& graph) {
 
 std::vector<std::string> decomposed_operators() {
   std::vector<std::string> names;
-  for (const Definition& row : kDefinitions) names.push_back(row.op);
+  for (const Definition& row : definitions()) names.push_back(row.op);
+  std::sort(names.begin(), names.end());
   return names;
 }
 

@@ -68,7 +68,7 @@ Operators torch_operators() {
   Operators rows;
 #define DNN_TORCH_EXPORT(op, ...) rows.push_back({#op, true, false, true});
 #include "formats/torch/exports.def"
-  return rows;
+  return with_decomposed(std::move(rows));
 }
 
 struct Row {

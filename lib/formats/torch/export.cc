@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "formats/decompose.h"
 #include "formats/torch/exports.h"
 #include "ops/op.h"
 
@@ -284,9 +285,20 @@ const std::vector<ExportRow>& export_rows() {
   return rows;
 }
 
+namespace {
+
+const ExportRow* row_of(const Node& node) {
+  const auto row = std::find_if(export_rows().begin(), export_rows().end(),
+                                [&](const ExportRow& r) { return node.domain.empty() && node.op == r.op; });
+  return row == export_rows().end() ? nullptr : &*row;
+}
+
+}  // namespace
+
 Program to_program(const Graph& source) {
   Graph graph = source;
   infer_types(graph);
+  decompose(graph, [](const Node& node) { return row_of(node) != nullptr; });
   Builder builder(graph);
   const std::map<NodeId, Dense> dense = dense_layers(graph);
   std::set<NodeId> done;
@@ -301,9 +313,8 @@ Program to_program(const Graph& source) {
       if (add >= 0) done.insert(add);
       continue;
     }
-    const auto row = std::find_if(export_rows().begin(), export_rows().end(),
-                                  [&](const ExportRow& r) { return node.domain.empty() && node.op == r.op; });
-    if (row == export_rows().end())
+    const ExportRow* row = row_of(node);
+    if (row == nullptr)
       fail_unsupported(node.label(), " has no counterpart in PyTorch that can be written");
     Export context(builder, node);
     row->write(context);

@@ -100,7 +100,7 @@ TEST(Decompose, DefinitionsComputeWhatTheirOperatorsDo) {
 }
 
 TEST(Decompose, LeavesWhatTheFormatTakesAndWhatItDoesNotKnow) {
-  for (const char* op : {"Softsign", "Hardmax"}) {
+  for (const char* op : {"Softsign", "IsNaN"}) {
     Graph graph = network_of({op, ""}, "2");
     const std::string before = to_text(graph);
     decompose(graph, [&](const Node& node) { return node.op == "Softsign"; });
