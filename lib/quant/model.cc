@@ -293,7 +293,13 @@ QuantizedModel quantize_model(const QuantizeRequest& request) {
                "--state nor 16 bits");
   if (request.equalise && std::count(request.calibrate.begin(), request.calibrate.end(), "-") > 0)
     fail_usage("--equalise runs the inputs twice, which standard input cannot give: name files");
-  return integers ? Job(request, format).run() : store_model(request, format);
+  if (!integers) return store_model(request, format);
+  if (target != "tflite" || activations != DType::UInt8) return Job(request, format).run();
+  QuantizeRequest as_written = request;
+  as_written.options.scheme = scheme_named("int8");
+  if (as_written.options.calibrate.warn)
+    as_written.options.calibrate.warn("--scheme uint8: TFLite holds activations as int8, the same numbers less 128");
+  return Job(as_written, format).run();
 }
 
 }  // namespace dnn::quant
