@@ -427,8 +427,10 @@ PairReport Evaluation::meet(size_t base_i, size_t other_i, std::vector<uint32_t>
   const auto metrics = make_pair_metrics();
   for (const auto& metric : metrics) metric->begin(base.times, other.times);
   double worst_factor = 0;
+  size_t n_contradict = 0;
   for (const auto& [i, j] : common) {
     const Outcome x = xs[i], y = ys[j];
+    n_contradict += comparable && x.truth && y.truth && *x.truth != *y.truth ? 1 : 0;
     auto outputs = corresponding(outputs_of(base, i), a.label_offset, outputs_of(other, j), b.label_offset);
     if (!aligned.empty()) {
       for (auto& [reference, value] : outputs) {
@@ -454,6 +456,9 @@ PairReport Evaluation::meet(size_t base_i, size_t other_i, std::vector<uint32_t>
     }
   }
   for (const auto& metric : metrics) metric->result(&pair.values);
+  if (n_contradict > 0)
+    pair.note += cat(pair.note.empty() ? "" : "; ", n_contradict, " of ", common.size(),
+                     " samples have another truth in each run: what is said of accuracy compares no like with like");
   return pair;
 }
 

@@ -199,6 +199,14 @@ TEST(Evaluation, PairsMeetByPathAndAgreeByLabel) {
   EXPECT_FALSE(pair.values.contains("output_max_abs"));
 }
 
+TEST(Evaluation, TruthsThatContradictEachOtherAreSaid) {
+  const Report report = report_of({header("a"), Sample{0, "1.png", 3, {}}, Sample{1, "2.png", 4, {}},
+                                   prediction(0, {3}), prediction(1, {4}), header("b"), Sample{0, "1.png", 3, {}},
+                                   Sample{1, "2.png", 5, {}}, prediction(0, {3}), prediction(1, {4})});
+  EXPECT_EQ(report.pairs.at(0).note,
+            "1 of 2 samples have another truth in each run: what is said of accuracy compares no like with like");
+}
+
 TEST(Evaluation, EveryTwoRunsArePaired) {
   std::vector<Record> records;
   for (int run = 0; run < 4; ++run) {
