@@ -146,8 +146,7 @@ static inline void narrow_u8_i32x16(uint8_t* y, i32x16 x) { *(i8x16_in_memory*)y
 static inline void narrow_i8_i32x16(int8_t* y, i32x16 x) { *(i8x16_in_memory*)y = narrowed_i32x16(x); }
 )";
 
-// Processors whose bytes change places all over a vector at once have AVX512-VBMI: all with VNNI but Cascade and Cooper Lake.
-constexpr const char* kPermutes = ",avx512vbmi";
+// For processors that bring bytes of a vector into any order at once (IsaExtension::permutes).
 constexpr std::string_view kRowsPermuted =
     R"(i32x16 rowsb_i32x16(const void* x, int64_t stride, int n) { const i8x64 r = (i8x64)stack_i32x16((const char*)x, stride, n); return (i32x16)__builtin_shufflevector(r, r, 0, 16, 32, 48, 1, 17, 33, 49, 2, 18, 34, 50, 3, 19, 35, 51, 4, 20, 36, 52, 5, 21, 37, 53, 6, 22, 38, 54, 7, 23, 39, 55, 8, 24, 40, 56, 9, 25, 41, 57, 10, 26, 42, 58, 11, 27, 43, 59, 12, 28, 44, 60, 13, 29, 45, 61, 14, 30, 46, 62, 15, 31, 47, 63); }
 )";
@@ -197,9 +196,10 @@ std::string by_compiler(const std::string& clang, const std::string& gcc) {
 }
 
 // The instruction for four products, in a function that may use it.
-std::string dot_instruction(int64_t lanes, const std::string& target) {
+std::string dot_instruction(int64_t lanes, const std::string& target, const std::string& permutes) {
   const std::string gcc = cat("__builtin_ia32_vpdpbusd_v", lanes, "si"),
                     clang = cat("__builtin_ia32_vpdpbusd", lanes * 32);
+  const std::string permuted = lanes == 16 && !permutes.empty() ? cat(target, ",", permutes) : "";
   const auto attribute = [](const std::string& targets) {
     return cat("static inline __attribute__((target(\"", targets, "\"))) ");
   };
@@ -216,9 +216,9 @@ std::string dot_instruction(int64_t lanes, const std::string& target) {
         cat(attribute(target),
             with_lanes("i32x$L dot4v_u8_i32x$L(i32x$L s, const uint8_t* x, const int8_t* w) { return (i32x$L)", lanes),
             builtin, with_lanes("(s, four_bytes_i32x$L(x), *(const i32x$L_in_memory*)w); }\n", lanes));
-    return four + of_rows(builtin, target, "v") + (lanes == 16 ? of_rows(builtin, target + kPermutes, "b") : "");
+    return four + of_rows(builtin, target, "v") + (permuted.empty() ? "" : of_rows(builtin, permuted, "b"));
   };
-  return (lanes == 16 ? cat(attribute(target + kPermutes), kRowsPermuted) : "") + by_compiler(with(clang), with(gcc)) +
+  return (permuted.empty() ? "" : cat(attribute(permuted), kRowsPermuted)) + by_compiler(with(clang), with(gcc)) +
          attribute(target) +
          with_lanes(
              "i32x$L dot4v_i8_i32x$L(i32x$L s, const int8_t* x, const int8_t* w) { return dot4_i8_i32x$L(s, x, w); }\n",
@@ -233,7 +233,7 @@ std::string dot_instruction(int64_t lanes, const std::string& target) {
 // An instruction for four products: when code may be made for it, and what compilers call it in a function's target and when code
 // asks the processor.
 struct Version {
-  std::string condition, name;
+  std::string condition, name, permutes;
 };
 
 // The macro that a compiler's option defines.
@@ -254,7 +254,7 @@ std::vector<Version> versions() {
       if (flag.find('=') == std::string_view::npos) macros.push_back("defined(" + macro_of(flag) + ")");
     }
     if (isa->vector_bytes < 64) macros.emplace_back("!defined(__clang__)");  // clang 14 cannot ask for AVX-VNNI
-    result.push_back({join(macros, " && "), std::string(row->flags.at(0)).substr(2)});
+    result.push_back({join(macros, " && "), std::string(row->flags.at(0)).substr(2), row->permutes});
   }
   return result;
 }
@@ -277,7 +277,7 @@ std::string helpers(int64_t lanes, Arch architecture, std::string_view kernels) 
                      with_lanes(kWidePairs, lanes);
   std::string word = "#if";
   for (const Version& version : versions()) {
-    text += cat(word, " ", version.condition, "\n", dot_instruction(lanes, version.name));
+    text += cat(word, " ", version.condition, "\n", dot_instruction(lanes, version.name, version.permutes));
     word = "#elif";
   }
   return text + "#endif\n#else\n" + plain + "#endif\n";
@@ -312,17 +312,15 @@ std::string with_dot_products(const loops::Kernel& kernel, const std::string& te
   const std::string of_rows = "dot4_rows_u8_i32x16";
   const bool rows = text.find(of_rows) != std::string::npos;
   std::string result = version("_plain", {}), word = "#if";
-  for (const auto& [condition, name] : versions()) {
-    const bool permuted = rows && name == "avx512vnni";
+  for (const auto& [condition, name, permutes] : versions()) {
+    const bool permuted = rows && !permutes.empty();
     const auto call = [&](const std::string& suffix) { return cat(kernel.name, suffix, "(args, begin, end);\n"); };
     const auto has = [](const std::string& feature) { return cat("__builtin_cpu_supports(\"", feature, "\")"); };
     result += cat(word, " ", condition, "\n", special("_dot", name, {{"dot4_", "dot4v_"}}));
     if (permuted)
-      result += special("_rows", name + kPermutes, {{of_rows, "dot4b_rows_u8_i32x16"}, {"dot4_", "dot4v_"}});
+      result += special("_rows", cat(name, ",", permutes), {{of_rows, "dot4b_rows_u8_i32x16"}, {"dot4_", "dot4v_"}});
     result += cat(linkage, open, "void* const* args, int64_t begin, int64_t end) {\n");
-    if (permuted)
-      result += cat("  if (", has(name), " && ", has(std::string(kPermutes).substr(1)), ") {\n    ", call("_rows"),
-                    "  } else ");
+    if (permuted) result += cat("  if (", has(name), " && ", has(permutes), ") {\n    ", call("_rows"), "  } else ");
     result += cat(permuted ? "" : "  ", "if (", has(name), ") {\n    ", call("_dot"), "  } else {\n    ",
                   call("_plain"), "  }\n}\n");
     word = "#elif";
