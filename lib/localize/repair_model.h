@@ -37,6 +37,8 @@ struct RepairReport {
   std::vector<Edit> edits;                 // all that were made
   Apart before, after;                     // on the same images
   std::vector<Finding> left;               // what is wrong with the repaired model
+  // Values of the target that operators on integers make, and that what was written makes between quantisers.
+  std::vector<std::string> between_quantisers;
   std::optional<Certificate> certificate;  // of its writing
   std::optional<bool> ran_out;             // of time, where that was limited
   std::string why_not;
