@@ -82,8 +82,8 @@ std::string repair_text(const RepairReport& r) {
   if (!r.output.empty())
     out += cat("written as ", plain(r.output), r.certificate ? cat(": ", r.certificate->text()) : "", "\n");
   if (!r.between_quantisers.empty())
-    out += cat("no operators on integers any more, and written between quantisers: ",
-               plain(join(r.between_quantisers)), "\n");
+    out += cat("no operators on integers any more, and written between quantisers: ", plain(join(r.between_quantisers)),
+               "\n");
   if (r.verdict == RepairReport::Verdict::Repaired)
     return out + cat("repaired: right on all ", counted(r.n_judged, "sample"), "\n");
   if (r.not_judged.any()) out += cat(counted(r.n_judged, "sample"), " judged", r.not_judged.text(), "\n");

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "localize/parameters.h"
+#include "localize/quantised_bias.h"
 #include "localize/quantised_rows.h"
 #include "localize/used_range.h"
 #include "localize/words.h"
@@ -18,8 +19,6 @@ namespace dnn {
 namespace {
 
 constexpr double kAdaptiveShare = 0.5;
-// Tells what calibration saw of a channel beside what these inputs show: so many times it, and of a silent one so much of the others.
-constexpr double kOnOtherInputs = 4, kSilent = 0.1;
 constexpr double kMostChannels = 0.75;  // whose ranges tell of a value whose channels were scaled
 constexpr size_t kFewestProducts = 3;   // biases from which a scale is held to be its input's times its weights'
 constexpr double kLeastUsual = 0.5;     // of a range: less is none that was chosen for inputs like these
@@ -38,6 +37,9 @@ struct Held : HeldRows {
   RowsJudged judged;
   bool weights_right = true, bias_right = true;
   std::vector<double> bias, source_bias, allowed;  // of quantised biases
+  // The right scales that its bias is the product of, where that has the wrong ones: its input's as a factor, its weights' by row.
+  double input_factor = 1;
+  std::vector<double> weight_steps;
   std::vector<double> lost;  // by row: the mean of what rounding the weights takes from the sum; empty: not known
 };
 
@@ -72,6 +74,19 @@ class Ground {
     if (maker < 0 || target_.node(maker).op != "DequantizeLinear") return std::nullopt;
     return scale_of(target_, target_.node(maker));
   }
+  static bool moves_integers(const Node& node) {
+    static const std::set<std::string, std::less<>> kMoves = {
+        "Reshape", "Flatten", "Transpose", "Squeeze", "Unsqueeze", "Identity", "MaxPool", "Slice", "Expand"};
+    return kMoves.count(node.op) != 0;
+  }
+  // The quantiser of what a DequantizeLinear makes a value of; -1: none.
+  NodeId quantiser_behind(ValueId value) const {
+    NodeId maker = maker_of(value);
+    if (maker < 0 || target_.node(maker).op != "DequantizeLinear") return -1;
+    do maker = maker_of(target_.node(maker).input(0));
+    while (maker >= 0 && moves_integers(target_.node(maker)));
+    return maker >= 0 && target_.node(maker).op == "QuantizeLinear" ? maker : -1;
+  }
   NodeId maker_of(ValueId value) const { return value == kNoValue ? -1 : uses_.producer[value]; }
   // Tells whether a bias's numbers would be wrong if its scale were the other: small ones say nothing of it.
   static bool tells(const Held& held, double factor) {
@@ -93,9 +108,36 @@ class Ground {
       low = c == 0 ? ratio : std::min(low, ratio);
       high = std::max(high, ratio);
     }
-    return high <= low * (1 + kSameScale) ? std::optional(low) : std::nullopt;
+    return high <= low * (1 + kSameScale) ? std::optional(low * held.input_factor) : std::nullopt;
   }
 
+  // By row: the scale of an input times that of the weights.
+  static std::vector<double> products(const Held& held, double input) {
+    std::vector<double> scales = held.weight_steps;
+    for (size_t c = scales.size(); c < held.theirs.n; ++c)
+      scales.push_back(held.weights.steps[held.theirs.elements[c * held.theirs.width]]);
+    for (double& s : scales) s *= input;
+    return scales;
+  }
+
+  std::vector<double> bias_over_input(const Held& held) const {
+    const auto scale = input_scale(held.layer->target);
+    const Node& node = target_.node(held.layer->target);
+    const auto bias = scale && node.op != "MatMul" && node.input(2) != kNoValue
+                          ? quantised_constant(target_, uses_, held.layer->target, 2)
+                          : std::nullopt;
+    if (!bias || bias->steps.size() != held.theirs.n || !(scale->scale > 0)) return {};
+    std::vector<double> scales = bias->steps;
+    for (double& s : scales) s /= scale->scale;
+    return scales;
+  }
+  static bool is_product(const Held& held, const std::vector<double>& scales) {
+    bool all = !scales.empty();
+    for (size_t c = 0; c < scales.size(); ++c)
+      all = all &&
+            std::abs(held.weights.steps[held.theirs.elements[c * held.theirs.width]] / scales[c] - 1) <= kSameScale;
+    return all;
+  }
   static bool same(const QuantisedScale& a, const QuantisedScale& b) {
     return std::abs(a.scale / b.scale - 1) <= 1e-5 && a.zero_point == b.zero_point;
   }
@@ -125,21 +167,11 @@ class Ground {
   QuantisedVerdict verdict_;
 };
 
-// Weights and biases.
-class LayerJudge : public Ground {
+class WeightJudge : public Ground {
  public:
   using Ground::Ground;
 
  protected:
-  void judge_layers() {
-    read_layers();
-    count_products();
-    for (Held& held : layers_) judge_weights(&held);
-    for (Held& held : layers_) judge_bias(&held);
-    correct_biases();
-  }
-
- private:
   void read_layers() {
     size_t n_rows = 0, n_adaptive = 0;
     for (const QuantisedLayer& layer : verdict_.match.layers) {
@@ -194,7 +226,8 @@ class LayerJudge : public Ground {
     QuantisedFault fault = fault_of(*held, held->weights.dequantize);
     fault.times = held->judged.times;
     const WeightDiagnosis found = diagnose_weights(
-        *held, {held->judged, verdict_.adaptive, element_errors_of(*held), scales_by_bias(*held)}, target_);
+        *held, {held->judged, verdict_.adaptive, element_errors_of(*held), scales_by_bias(*held), row_biases(*held)},
+        target_);
     fault.what = found.what;
     fault.fix = found.fix;
     Edit edit = edit_of(*held, held->weights.dequantize, 1, found.key);
@@ -203,7 +236,31 @@ class LayerJudge : public Ground {
     edit.perm = found.order.perm;
     if (edit.key == "order") edit.numbers.assign(found.order.reversed.begin(), found.order.reversed.end());
     fault.edits.push_back(std::move(edit));
+    const auto input = input_scale(held->layer->target);
+    if (found.key == std::string("scale") && input && is_product(*held, bias_over_input(*held))) {
+      for (size_t row = 0; row < held->theirs.n; ++row)
+        held->weight_steps.push_back(
+            static_cast<double>(static_cast<float>(found.numbers[held->weights.groups[held->theirs.elements[row * held->theirs.width]]])));
+      fault.edits.push_back(product_edit(*held, input->scale));
+    }
     verdict_.faults.push_back(std::move(fault));
+  }
+  // The scale of a layer's integer bias becomes that of an input times the weights'.
+  Edit product_edit(const Held& held, double input) const {
+    const auto bias = quantised_constant(target_, uses_, held.layer->target, 2);
+    Edit edit = edit_of(held, bias->dequantize, 2, "scale");
+    edit.numbers = products(held, input);
+    if (bias->n_scales != edit.numbers.size()) edit.numbers.resize(1);
+    return edit;
+  }
+  // By row, where the bias has the product of the scales that are there.
+  std::vector<RowBias> row_biases(const Held& held) const {
+    if (!is_product(held, bias_over_input(held))) return {};
+    const auto bias = quantised_constant(target_, uses_, held.layer->target, 2);
+    std::vector<RowBias> rows;
+    for (size_t c = 0; c < bias->numbers.size(); ++c)
+      rows.push_back({c < held.layer->bias.size() ? held.layer->bias[c] : 0, bias->numbers[c], bias->steps[c]});
+    return rows;
   }
   // Errors of the factors that rows were scaled by; empty where none were.
   const std::vector<double>& errors_of(const Held& held) const {
@@ -225,24 +282,6 @@ class LayerJudge : public Ground {
                  n_held = n_products_ - (is_product(held, scales) ? 1 : 0);
     return n_held * 2 >= n_others ? scales : std::vector<double>();
   }
-  std::vector<double> bias_over_input(const Held& held) const {
-    const auto scale = input_scale(held.layer->target);
-    const Node& node = target_.node(held.layer->target);
-    const auto bias = scale && node.op != "MatMul" && node.input(2) != kNoValue
-                          ? quantised_constant(target_, uses_, held.layer->target, 2)
-                          : std::nullopt;
-    if (!bias || bias->steps.size() != held.theirs.n || !(scale->scale > 0)) return {};
-    std::vector<double> scales = bias->steps;
-    for (double& s : scales) s /= scale->scale;
-    return scales;
-  }
-  static bool is_product(const Held& held, const std::vector<double>& scales) {
-    bool all = !scales.empty();
-    for (size_t c = 0; c < scales.size(); ++c)
-      all = all &&
-            std::abs(held.weights.steps[held.theirs.elements[c * held.theirs.width]] / scales[c] - 1) <= kSameScale;
-    return all;
-  }
   void count_products() {
     for (const Held& held : layers_) {
       const std::vector<double> scales = bias_over_input(held);
@@ -251,41 +290,24 @@ class LayerJudge : public Ground {
     }
   }
 
-  // The channel of a layer's input that a number of a row multiplies.
-  size_t channel_of(const Held& held, size_t row, size_t i) const {
-    const Node& layer = target_.node(held.layer->target);
-    const bool conv = is_convolution(layer) && held.weights.shape.size() > 2;
-    const size_t taps = conv ? held.ours.width / static_cast<size_t>(std::max<int64_t>(1, held.weights.shape[1])) : 1;
-    const size_t groups = conv ? static_cast<size_t>(int_attribute(layer, "group")) : 1;
-    const size_t in_group = held.ours.width / std::max<size_t>(1, taps);
-    return row / std::max<size_t>(1, held.ours.n / groups) * in_group + i / taps;
+  size_t n_biases_ = 0, n_products_ = 0;  // integer biases, and those whose scales are their input's times the weights'
+};
+
+// Weights and biases.
+class LayerJudge : public WeightJudge {
+ public:
+  using WeightJudge::WeightJudge;
+
+ protected:
+  void judge_layers() {
+    read_layers();
+    count_products();
+    for (Held& held : layers_) judge_weights(&held);
+    for (Held& held : layers_) judge_bias(&held);
+    correct_biases();
   }
 
-  // Tells what a quantiser may take from or add to a bias to make up for the layer's own mean error.
-  double made_up(const Held& held, size_t row, const SourceRange& input, double input_step, bool by_steps) const {
-    double error = 0, sum = 0;
-    for (size_t i = 0; i < held.ours.width; ++i) {
-      const double step = held.weights.steps[held.theirs.elements[row * held.ours.width + i]];
-      const double apart = by_steps ? step / 2 : std::abs(held.theirs.at(row, i) - held.ours.at(row, i));
-      error += apart * (input.mean_abs(channel_of(held, row, i)) + kSilent * input.mean_abs(-1));
-      sum += held.ours.at(row, i);
-    }
-    return kOnOtherInputs * error + std::abs(sum) * input_step / 2;
-  }
-
-  // By row: the mean of what the integers take from the source's sum.
-  std::vector<double> lost_by_rounding(const Held& held, const SourceRange& input) const {
-    std::vector<double> lost(held.ours.n, 0);
-    for (size_t row = 0; row < held.ours.n; ++row) {
-      for (size_t i = 0; i < held.ours.width; ++i) {
-        const auto mean = input.mean(channel_of(held, row, i));
-        if (!mean) return {};
-        lost[row] += (held.ours.at(row, i) - held.theirs.at(row, i)) * *mean;
-      }
-    }
-    return lost;
-  }
-
+ private:
   // Quantisers may let a bias make up for what rounding its layer's weights takes in the mean. Where this network's do, a bias that is made
   // anew has to.
   void correct_biases() {
@@ -323,7 +345,7 @@ class LayerJudge : public Ground {
     for (size_t c = 0; c < ours.size(); ++c) {
       // A layer whose weights are wrong says nothing of what its bias makes up for.
       allowed.push_back(steps[c] * 0.501 + 1e-5 * largest +
-                        made_up(held, c, input, scale ? scale->scale : 0, !held.weights_right));
+                        made_up(held, target_.node(held.layer->target), c, input, scale ? scale->scale : 0, !held.weights_right));
       if (!errors.empty()) allowed[c] += errors[c] * std::abs(ours[c]);
     }
     return allowed;
@@ -348,12 +370,21 @@ class LayerJudge : public Ground {
     return edit;
   }
 
-  // By row: the scale of an input times that of the weights.
-  static std::vector<double> products(const Held& held, const QuantisedScale& input) {
-    std::vector<double> scales;
-    for (size_t c = 0; c < held.theirs.n; ++c)
-      scales.push_back(input.scale * held.weights.steps[held.theirs.elements[c * held.theirs.width]]);
-    return scales;
+  // A bias whose scale is the product of scales, one of which is wrong, means what its integers do by the right ones.
+  void mean_by_right_scales(Held* held, const std::vector<double>& ours, QuantisedConstant* bias) const {
+    const auto input = input_scale(held->layer->target);
+    const NodeId maker = quantiser_behind(target_.node(held->layer->target).input(0));
+    if (!input || !is_product(*held, bias_over_input(*held)) || bias->numbers.size() != ours.size()) return;
+    if (held->weights_right && maker >= 0) {
+      const double factor = scale_of(target_, target_.node(maker)).value_or(*input).scale / input->scale;
+      if (std::abs(factor - 1) > kSameScale && nearer_by(factor, ours, *bias)) held->input_factor = factor;
+    }
+    if (held->input_factor == 1 && held->weight_steps.empty()) return;
+    const std::vector<double> right = products(*held, input->scale * held->input_factor);
+    for (size_t c = 0; c < right.size(); ++c) {
+      bias->numbers[c] *= right[c] / bias->steps[c];
+      bias->steps[c] = right[c];
+    }
   }
 
   // The fault of a bias: a scale that is no product, or numbers that are off by more than is allowed.
@@ -362,11 +393,11 @@ class LayerJudge : public Ground {
                              const std::optional<QuantisedConstant>& quantised) const {
     const auto scale = input_scale(held.layer->target);
     BiasDiagnosis found;
-    if (quantised && scale && held.weights_right) found = diagnose_bias_scale(ours, *quantised, products(held, *scale));
+    if (quantised && scale && held.weights_right) found = diagnose_bias_scale(ours, *quantised, products(held, scale->scale * held.input_factor));
     if (found.what.empty()) found = diagnose_bias(ours, theirs, steps, allowed);
     if (found.what.empty() || !scale || found.numbers.empty()) return found;
     // The product that it should be, where that is what the estimate means.
-    const std::vector<double> wanted = products(held, *scale);
+    const std::vector<double> wanted = products(held, scale->scale * held.input_factor);
     for (size_t c = 0; c < found.numbers.size(); ++c) {
       if (std::abs(found.numbers[c] / wanted[c] - 1) < 0.1) found.numbers[c] = wanted[c];
     }
@@ -382,8 +413,11 @@ class LayerJudge : public Ground {
     }
     std::vector<double> theirs, steps;
     NodeId at = held->layer->target;
-    const auto quantised = quantised_constant(target_, uses_, held->layer->target, 2);
+    auto quantised = quantised_constant(target_, uses_, held->layer->target, 2);
+    std::vector<double> ours = held->layer->bias;
     if (quantised) {
+      if (ours.empty()) ours.assign(quantised->numbers.size(), 0);
+      mean_by_right_scales(held, ours, &*quantised);
       theirs = quantised->numbers;
       steps = quantised->steps;
       at = quantised->dequantize;
@@ -393,7 +427,6 @@ class LayerJudge : public Ground {
     } else {
       return;
     }
-    std::vector<double> ours = held->layer->bias;
     if (ours.empty()) ours.assign(theirs.size(), 0);
     const auto ranged = ranges_.find(source_.value(source_.node(held->layer->source).input(0)).name);
     const SourceRange* input = ranged == ranges_.end() ? range_of(node.input(0)) : &ranged->second;
@@ -406,7 +439,7 @@ class LayerJudge : public Ground {
     held->bias = theirs;
     held->source_bias = ours;
     held->allowed = allowed;
-    held->lost = lost_by_rounding(*held, *input);
+    held->lost = lost_by_rounding(*held, node, *input);
     if (found.what.empty()) return;
     held->bias_right = verdict_.biases[held->layer->target] = false;
     QuantisedFault fault = fault_of(*held, at);
@@ -416,9 +449,6 @@ class LayerJudge : public Ground {
     if (std::optional<Edit> edit = bias_edit(*held, at, found, quantised)) fault.edits.push_back(std::move(*edit));
     verdict_.faults.push_back(std::move(fault));
   }
-
- protected:
-  size_t n_biases_ = 0, n_products_ = 0;  // integer biases, and those whose scales are their input's times the weights'
 };
 
 // Ranges of activations, beside each other.
@@ -569,8 +599,6 @@ class PairJudge : public RangeJudge {
  private:
   // The DequantizeLinears of a quantised activation, behind operators that only move integers.
   std::vector<NodeId> dequantisers(NodeId quantizer) const {
-    static const std::set<std::string, std::less<>> kMoves = {
-        "Reshape", "Flatten", "Transpose", "Squeeze", "Unsqueeze", "Identity", "MaxPool", "Slice", "Expand"};
     std::vector<NodeId> found;
     std::vector<ValueId> open = {target_.node(quantizer).output(0)};
     while (!open.empty()) {
@@ -579,7 +607,7 @@ class PairJudge : public RangeJudge {
       for (NodeId id : uses_.readers[v]) {
         const Node& node = target_.node(id);
         if (node.op == "DequantizeLinear" && node.input(0) == v) found.push_back(id);
-        if (kMoves.count(node.op) != 0 && node.input(0) == v) open.push_back(node.output(0));
+        if (moves_integers(node) && node.input(0) == v) open.push_back(node.output(0));
       }
     }
     std::sort(found.begin(), found.end());
@@ -653,6 +681,10 @@ class PairJudge : public RangeJudge {
       for (NodeId m : mended) {
         if (scales) fault.edits.push_back(scale_edit(m, "scale", right.scale));
         if (wrong.zero_point != right.zero_point) fault.edits.push_back(scale_edit(m, "zero point", right.zero_point));
+        for (const Held& held : layers_) {
+          if (held.input_factor != 1 && maker_of(target_.node(held.layer->target).input(0)) == m)
+            fault.edits.push_back(product_edit(held, right.scale));
+        }
       }
       fault.beside = own_wrong ? apart : std::vector<NodeId>{id};
       fault.beside.insert(fault.beside.end(), apart.begin() + (own_wrong ? 0 : 1), apart.end());

@@ -146,5 +146,45 @@ TEST(QuantisedOperators, AnAttributeIsMendedAndTheyStayWhatTheyAre) {
   }
 }
 
+// A bias follows from these scales, so that its own integers tell which of them is wrong, and stay.
+TEST(QuantisedOperators, ScalesArePutBackAndTheBiasStaysWhatItIs) {
+  const Operators made = operators();
+  const Tensor scales = *made.target.constant(made.target.find_value("ws"));
+  std::vector<double> one = to_doubles(scales), all = one;
+  one[2] *= 2;
+  for (double& s : all) s *= 1.5;
+  for (const std::vector<double>& wrong : {one, all}) {
+    Graph target = made.target;
+    set(&target, "ws", convert(Tensor::of<double>(scales.shape(), wrong), DType::Float32));
+    infer_types(target);
+    const MendedOperators result = mended_operators(made.source, target);
+    EXPECT_EQ(result.report.verdict, RepairReport::Verdict::Repaired) << repair_text(result.report);
+    expect_same_operators(result.graph, made.target);
+  }
+  Graph target = made.target;
+  for (NodeId id : std::vector<NodeId>(target.order())) {
+    if (target.node(id).name == "last")
+      target.node(id).inputs[1] = target.add_constant("wrong", Tensor::scalar(1.3F * kBetween));
+  }
+  infer_types(target);
+  const MendedOperators result = mended_operators(made.source, target);
+  EXPECT_EQ(result.report.verdict, RepairReport::Verdict::Repaired) << repair_text(result.report);
+  expect_same_operators(result.graph, made.target);
+}
+
+// Integers that were made of other scales leave the bias right as it is.
+TEST(QuantisedOperators, IntegersThatAreHalfAsLargeAreMadeAnew) {
+  const Operators made = operators();
+  Graph target = made.target;
+  const Tensor before = *target.constant(target.find_value("w"));
+  std::vector<double> integers = to_doubles(before);
+  for (double& q : integers) q = std::nearbyint(q / 2);
+  set(&target, "w", convert(Tensor::of<double>(before.shape(), integers), DType::Int8));
+  infer_types(target);
+  const MendedOperators result = mended_operators(made.source, target);
+  EXPECT_EQ(result.report.verdict, RepairReport::Verdict::Repaired) << repair_text(result.report);
+  expect_same_operators(result.graph, made.target);
+}
+
 }  // namespace
 }  // namespace dnn
