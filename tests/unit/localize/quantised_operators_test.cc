@@ -172,6 +172,23 @@ TEST(QuantisedOperators, ScalesArePutBackAndTheBiasStaysWhatItIs) {
   expect_same_operators(result.graph, made.target);
 }
 
+TEST(QuantisedOperators, ABiasInAnotherOrderIsPutBack) {
+  const Operators made = operators();
+  for (const size_t by : {1, 3}) {
+    Graph target = made.target;
+    const Tensor before = *target.constant(target.find_value("a"));
+    std::vector<double> integers = to_doubles(before);
+    std::rotate(integers.begin(), integers.begin() + static_cast<std::ptrdiff_t>(by), integers.end());
+    set(&target, "a", convert(Tensor::of<double>(before.shape(), integers), DType::Int32));
+    infer_types(target);
+    const MendedOperators result = mended_operators(made.source, target);
+    EXPECT_EQ(result.report.verdict, RepairReport::Verdict::Repaired) << repair_text(result.report);
+    ASSERT_EQ(result.report.edits.size(), 1u);
+    EXPECT_EQ(result.report.edits[0].key, "order");
+    expect_same_operators(result.graph, made.target);
+  }
+}
+
 // Integers that were made of other scales leave the bias right as it is.
 TEST(QuantisedOperators, IntegersThatAreHalfAsLargeAreMadeAnew) {
   const Operators made = operators();
