@@ -81,6 +81,9 @@ std::string repair_text(const RepairReport& r) {
   }
   if (!r.output.empty())
     out += cat("written as ", plain(r.output), r.certificate ? cat(": ", r.certificate->text()) : "", "\n");
+  if (!r.between_quantisers.empty())
+    out += cat("no operators on integers any more, and written between quantisers: ", plain(join(r.between_quantisers)),
+               "\n");
   if (r.verdict == RepairReport::Verdict::Repaired)
     return out + cat("repaired: right on all ", counted(r.n_judged, "sample"), "\n");
   if (r.not_judged.any()) out += cat(counted(r.n_judged, "sample"), " judged", r.not_judged.text(), "\n");
@@ -117,6 +120,7 @@ std::string repair_json(const RepairReport& r) {
                {"before", apart_json(r.before)},
                {"after", apart_json(r.after)},
                {"left", left},
+               {"between_quantisers", r.between_quantisers},
                {"certificate", r.certificate ? Json::parse(r.certificate->json()) : Json()},
                {"why_not", r.why_not}};
   r.not_judged.put_into(&json);

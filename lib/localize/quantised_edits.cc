@@ -86,6 +86,18 @@ QuantisedConstant integers_of(const Edit& edit, const Uses& uses, NodeId node, c
 void set_order(const Edit& edit, NodeId node, Graph& target) {
   const Uses uses(target);
   const QuantisedConstant held = integers_of(edit, uses, node, target);
+  const ValueId old = target.node(node).input(0);
+  const Tensor& before = *target.constant(old);
+  const std::vector<double> there = to_doubles(before);
+  std::vector<double> integers = there;
+  const std::string name = target.value(old).name;
+  if (edit.input == 2) {
+    if (edit.rows.size() != there.size() || *std::max_element(edit.rows.begin(), edit.rows.end()) >= there.size())
+      fail_unsupported("the integers of '", plain(edit.target), "' have no such order");
+    for (size_t i = 0; i < there.size(); ++i) integers[held.place(i)] = there[held.place(edit.rows[i])];
+    set_constant(target, node, 0, convert(Tensor::of<double>(before.shape(), integers), before.dtype()), name);
+    return;
+  }
   const auto rows = weight_rows(target.node(held.reader), held.shape, held.numbers);
   IntegerOrder order = {edit.perm, {}, edit.rows};
   for (double axis : edit.numbers) order.reversed.push_back(static_cast<size_t>(axis));
@@ -96,12 +108,7 @@ void set_order(const Edit& edit, NodeId node, Graph& target) {
   for (double axis : edit.numbers) fits = fits && axis >= 0 && axis < static_cast<double>(held.shape.size());
   if (!fits) fail_unsupported("the integers of '", plain(edit.target), "' have no such order");
   const std::vector<size_t> from = elements_in_order(order, held.shape, *rows);
-  const ValueId old = target.node(node).input(0);
-  const Tensor& before = *target.constant(old);
-  const std::vector<double> there = to_doubles(before);
-  std::vector<double> integers = there;
   for (size_t i = 0; i < from.size(); ++i) integers[held.place(i)] = there[held.place(from[i])];
-  const std::string name = target.value(old).name;
   set_constant(target, node, 0, convert(Tensor::of<double>(before.shape(), integers), before.dtype()), name);
 }
 

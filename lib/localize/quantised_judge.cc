@@ -8,7 +8,7 @@
 #include <set>
 
 #include "localize/parameters.h"
-#include "localize/quantised_rows.h"
+#include "localize/quantised_ground.h"
 #include "localize/used_range.h"
 #include "localize/words.h"
 #include "ops/op.h"
@@ -18,8 +18,6 @@ namespace dnn {
 namespace {
 
 constexpr double kAdaptiveShare = 0.5;
-// Tells what calibration saw of a channel beside what these inputs show: so many times it, and of a silent one so much of the others.
-constexpr double kOnOtherInputs = 4, kSilent = 0.1;
 constexpr double kMostChannels = 0.75;  // whose ranges tell of a value whose channels were scaled
 constexpr size_t kFewestProducts = 3;   // biases from which a scale is held to be its input's times its weights'
 constexpr double kLeastUsual = 0.5;     // of a range: less is none that was chosen for inputs like these
@@ -28,124 +26,17 @@ constexpr double kErrsOtherwise = 1.5;  // times what another scale leaves
 constexpr double kErrsMore = 4;         // times what another zero point leaves
 constexpr double kOutlier = 1.6;        // of a range: no quantiser leaves so much out on inputs like those that it saw
 
-std::string first_made(const Graph& graph, NodeId id) {
-  const ValueId v = graph.node(id).output(0);
-  return v == kNoValue ? "" : graph.value(v).name;
-}
-// A layer of both networks whose weights are integers in the target.
-struct Held : HeldRows {
-  const QuantisedLayer* layer = nullptr;
-  RowsJudged judged;
-  bool weights_right = true, bias_right = true;
-  std::vector<double> bias, source_bias, allowed;  // of quantised biases
-  std::vector<double> lost;  // by row: the mean of what rounding the weights takes from the sum; empty: not known
-};
-
-// Both networks, and what is asked of them again and again.
-class Ground {
+class WeightJudge : public JudgeGround {
  public:
-  Ground(const QuantisedSource& source, const Graph& target, const SourceRanges& ranges)
-      : of_(source),
-        source_(source.as_quantised()),
-        target_(target),
-        ranges_(ranges),
-        uses_(target),
-        source_uses_(source_) {
-    for (const ScaledChannels::Value& value : source.scaled.values) {
-      for (ValueId v = value.between.value; v != kNoValue;) {
-        scaled_.insert(v);
-        const NodeId maker = source_uses_.producer[v];
-        v = maker < 0 || maker == value.between.maker ? kNoValue : source_.node(maker).input(0);
-      }
-    }
-  }
+  using JudgeGround::JudgeGround;
 
  protected:
-  const SourceRange* range_of(ValueId value) const {
-    const auto there = verdict_.match.values.find(value);
-    if (there == verdict_.match.values.end()) return nullptr;
-    const auto found = ranges_.find(source_.value(there->second).name);
-    return found == ranges_.end() ? nullptr : &found->second;
-  }
-  std::optional<QuantisedScale> input_scale(NodeId layer) const {
-    const NodeId maker = maker_of(target_.node(layer).input(0));
-    if (maker < 0 || target_.node(maker).op != "DequantizeLinear") return std::nullopt;
-    return scale_of(target_, target_.node(maker));
-  }
-  NodeId maker_of(ValueId value) const { return value == kNoValue ? -1 : uses_.producer[value]; }
-  // Tells whether a bias's numbers would be wrong if its scale were the other: small ones say nothing of it.
-  static bool tells(const Held& held, double factor) {
-    for (size_t c = 0; c < held.bias.size(); ++c) {
-      if (std::abs(held.bias[c] * factor - held.source_bias[c]) > held.allowed[c]) return true;
-    }
-    return std::abs(factor - 1) <= kSameScale;
-  }
-
-  // A bias's scale over its weights', where that is one number.
-  std::optional<double> bias_ratio(const Held& held) const {
-    const auto bias = quantised_constant(target_, uses_, held.layer->target, 2);
-    if (!bias || bias->steps.size() != held.theirs.n) return std::nullopt;
-    double low = 0, high = 0;
-    for (size_t c = 0; c < held.theirs.n; ++c) {
-      const double weight = held.weights.steps[held.theirs.elements[c * held.theirs.width]];
-      if (!(weight > 0) || !(bias->steps[c] > 0)) return std::nullopt;
-      const double ratio = bias->steps[c] / weight;
-      low = c == 0 ? ratio : std::min(low, ratio);
-      high = std::max(high, ratio);
-    }
-    return high <= low * (1 + kSameScale) ? std::optional(low) : std::nullopt;
-  }
-
-  static bool same(const QuantisedScale& a, const QuantisedScale& b) {
-    return std::abs(a.scale / b.scale - 1) <= 1e-5 && a.zero_point == b.zero_point;
-  }
-
-  Edit scale_edit(NodeId node, const char* key, double number) const {
-    Edit edit;
-    edit.kind = Edit::Kind::Quantised;
-    edit.target = first_made(target_, node);
-    edit.key = key;
-    edit.numbers = {number};
-    return edit;
-  }
-
-  QuantisedFault activation_fault(NodeId node, ValueId value) const {
-    QuantisedFault fault;
-    fault.node = node;
-    const auto there = verdict_.match.values.find(value);
-    if (there != verdict_.match.values.end()) fault.source = source_uses_.producer[there->second];
-    return fault;
-  }
-  const QuantisedSource& of_;
-  const Graph &source_, &target_;
-  const SourceRanges& ranges_;
-  const Uses uses_, source_uses_;
-  std::set<ValueId> scaled_;  // the source's values whose channels were scaled
-  std::vector<Held> layers_;
-  QuantisedVerdict verdict_;
-};
-
-// Weights and biases.
-class LayerJudge : public Ground {
- public:
-  using Ground::Ground;
-
- protected:
-  void judge_layers() {
-    read_layers();
-    count_products();
-    for (Held& held : layers_) judge_weights(&held);
-    for (Held& held : layers_) judge_bias(&held);
-    correct_biases();
-  }
-
- private:
   void read_layers() {
     size_t n_rows = 0, n_adaptive = 0;
     for (const QuantisedLayer& layer : verdict_.match.layers) {
       auto rows = held_rows(source_, target_, uses_, layer);
       if (!rows) continue;
-      Held held;
+      HeldLayer held;
       static_cast<HeldRows&>(held) = std::move(*rows);
       held.layer = &layer;
       held.judged = judge_rows(held.ours, held.theirs, held.weights, false);
@@ -155,10 +46,10 @@ class LayerJudge : public Ground {
     }
     verdict_.adaptive = static_cast<double>(n_adaptive) > kAdaptiveShare * static_cast<double>(n_rows);
     if (!verdict_.adaptive) return;
-    for (Held& held : layers_) held.judged = judge_rows(held.ours, held.theirs, held.weights, true);
+    for (HeldLayer& held : layers_) held.judged = judge_rows(held.ours, held.theirs, held.weights, true);
   }
 
-  QuantisedFault fault_of(const Held& held, NodeId node) const {
+  QuantisedFault fault_of(const HeldLayer& held, NodeId node) const {
     QuantisedFault fault;
     fault.node = node;
     fault.layer = held.layer->target;
@@ -170,7 +61,7 @@ class LayerJudge : public Ground {
     edit->folded = of_.fold != QuantisedSource::Fold::None;
     edit->all_folded = of_.fold == QuantisedSource::Fold::All;
   }
-  Edit edit_of(const Held& held, NodeId node, size_t input, const char* key) const {
+  Edit edit_of(const HeldLayer& held, NodeId node, size_t input, const char* key) const {
     Edit edit;
     edit.kind = Edit::Kind::Quantised;
     edit.source = first_made(source_, held.layer->source);
@@ -187,14 +78,15 @@ class LayerJudge : public Ground {
 
   // ---------------------------------------------------------------------------------------- weights
 
-  void judge_weights(Held* held) {
+  void judge_weights(HeldLayer* held) {
     held->weights_right = held->judged.wrong.empty();
     verdict_.weights[held->layer->target] = held->weights_right;
     if (held->weights_right) return;
     QuantisedFault fault = fault_of(*held, held->weights.dequantize);
     fault.times = held->judged.times;
     const WeightDiagnosis found = diagnose_weights(
-        *held, {held->judged, verdict_.adaptive, element_errors_of(*held), scales_by_bias(*held)}, target_);
+        *held, {held->judged, verdict_.adaptive, element_errors_of(*held), scales_by_bias(*held), row_biases(*held)},
+        target_);
     fault.what = found.what;
     fault.fix = found.fix;
     Edit edit = edit_of(*held, held->weights.dequantize, 1, found.key);
@@ -203,94 +95,83 @@ class LayerJudge : public Ground {
     edit.perm = found.order.perm;
     if (edit.key == "order") edit.numbers.assign(found.order.reversed.begin(), found.order.reversed.end());
     fault.edits.push_back(std::move(edit));
+    const auto input = input_scale(held->layer->target);
+    if (found.key == std::string("scale") && input && is_product(*held, bias_over_input(*held))) {
+      for (size_t row = 0; row < held->theirs.n; ++row)
+        held->weight_steps.push_back(
+            static_cast<double>(static_cast<float>(found.numbers[held->weights.groups[held->theirs.elements[row * held->theirs.width]]])));
+      fault.edits.push_back(product_edit(*held, input->scale));
+    }
     verdict_.faults.push_back(std::move(fault));
   }
+  // The scale of a layer's integer bias becomes that of an input times the weights'.
+  Edit product_edit(const HeldLayer& held, double input) const {
+    const auto bias = quantised_constant(target_, uses_, held.layer->target, 2);
+    Edit edit = edit_of(held, bias->dequantize, 2, "scale");
+    edit.numbers = products(held, input);
+    if (bias->n_scales != edit.numbers.size()) edit.numbers.resize(1);
+    return edit;
+  }
+  // By row, where the bias has the product of the scales that are there.
+  std::vector<RowBias> row_biases(const HeldLayer& held) const {
+    if (!is_product(held, bias_over_input(held))) return {};
+    const auto bias = quantised_constant(target_, uses_, held.layer->target, 2);
+    std::vector<RowBias> rows;
+    for (size_t c = 0; c < bias->numbers.size(); ++c)
+      rows.push_back({c < held.layer->bias.size() ? held.layer->bias[c] : 0, bias->numbers[c], bias->steps[c]});
+    return rows;
+  }
   // Errors of the factors that rows were scaled by; empty where none were.
-  const std::vector<double>& errors_of(const Held& held) const {
+  const std::vector<double>& errors_of(const HeldLayer& held) const {
     static const std::vector<double> none;
     const auto scales = of_.scaled.layers.find(held.layer->source);
     return scales == of_.scaled.layers.end() ? none : scales->second.errors;
   }
 
-  std::vector<double> element_errors_of(const Held& held) const {
+  std::vector<double> element_errors_of(const HeldLayer& held) const {
     const auto scales = of_.scaled.layers.find(held.layer->source);
     return scales == of_.scaled.layers.end()
                ? std::vector<double>()
                : element_errors(source_.node(held.layer->source), held.ours, scales->second);
   }
   // By row: the scale of weights that the integer bias was made for, where this network's biases have the scales of such products.
-  std::vector<double> scales_by_bias(const Held& held) const {
+  std::vector<double> scales_by_bias(const HeldLayer& held) const {
     std::vector<double> scales = bias_over_input(held);
     const size_t n_others = n_biases_ - (scales.empty() ? 0 : 1),
                  n_held = n_products_ - (is_product(held, scales) ? 1 : 0);
     return n_held * 2 >= n_others ? scales : std::vector<double>();
   }
-  std::vector<double> bias_over_input(const Held& held) const {
-    const auto scale = input_scale(held.layer->target);
-    const Node& node = target_.node(held.layer->target);
-    const auto bias = scale && node.op != "MatMul" && node.input(2) != kNoValue
-                          ? quantised_constant(target_, uses_, held.layer->target, 2)
-                          : std::nullopt;
-    if (!bias || bias->steps.size() != held.theirs.n || !(scale->scale > 0)) return {};
-    std::vector<double> scales = bias->steps;
-    for (double& s : scales) s /= scale->scale;
-    return scales;
-  }
-  static bool is_product(const Held& held, const std::vector<double>& scales) {
-    bool all = !scales.empty();
-    for (size_t c = 0; c < scales.size(); ++c)
-      all = all &&
-            std::abs(held.weights.steps[held.theirs.elements[c * held.theirs.width]] / scales[c] - 1) <= kSameScale;
-    return all;
-  }
   void count_products() {
-    for (const Held& held : layers_) {
+    for (const HeldLayer& held : layers_) {
       const std::vector<double> scales = bias_over_input(held);
       n_biases_ += scales.empty() ? 0 : 1;
       n_products_ += is_product(held, scales) ? 1 : 0;
     }
   }
 
-  // The channel of a layer's input that a number of a row multiplies.
-  size_t channel_of(const Held& held, size_t row, size_t i) const {
-    const Node& layer = target_.node(held.layer->target);
-    const bool conv = is_convolution(layer) && held.weights.shape.size() > 2;
-    const size_t taps = conv ? held.ours.width / static_cast<size_t>(std::max<int64_t>(1, held.weights.shape[1])) : 1;
-    const size_t groups = conv ? static_cast<size_t>(int_attribute(layer, "group")) : 1;
-    const size_t in_group = held.ours.width / std::max<size_t>(1, taps);
-    return row / std::max<size_t>(1, held.ours.n / groups) * in_group + i / taps;
+  size_t n_biases_ = 0, n_products_ = 0;  // integer biases, and those whose scales are their input's times the weights'
+};
+
+// Weights and biases.
+class LayerJudge : public WeightJudge {
+ public:
+  using WeightJudge::WeightJudge;
+
+ protected:
+  void judge_layers() {
+    read_layers();
+    count_products();
+    for (HeldLayer& held : layers_) judge_weights(&held);
+    for (HeldLayer& held : layers_) judge_bias(&held);
+    settle_biases();
   }
 
-  // Tells what a quantiser may take from or add to a bias to make up for the layer's own mean error.
-  double made_up(const Held& held, size_t row, const SourceRange& input, double input_step, bool by_steps) const {
-    double error = 0, sum = 0;
-    for (size_t i = 0; i < held.ours.width; ++i) {
-      const double step = held.weights.steps[held.theirs.elements[row * held.ours.width + i]];
-      const double apart = by_steps ? step / 2 : std::abs(held.theirs.at(row, i) - held.ours.at(row, i));
-      error += apart * (input.mean_abs(channel_of(held, row, i)) + kSilent * input.mean_abs(-1));
-      sum += held.ours.at(row, i);
-    }
-    return kOnOtherInputs * error + std::abs(sum) * input_step / 2;
-  }
-
-  // By row: the mean of what the integers take from the source's sum.
-  std::vector<double> lost_by_rounding(const Held& held, const SourceRange& input) const {
-    std::vector<double> lost(held.ours.n, 0);
-    for (size_t row = 0; row < held.ours.n; ++row) {
-      for (size_t i = 0; i < held.ours.width; ++i) {
-        const auto mean = input.mean(channel_of(held, row, i));
-        if (!mean) return {};
-        lost[row] += (held.ours.at(row, i) - held.theirs.at(row, i)) * *mean;
-      }
-    }
-    return lost;
-  }
-
+ private:
   // Quantisers may let a bias make up for what rounding its layer's weights takes in the mean. Where this network's do, a bias that is made
   // anew has to.
-  void correct_biases() {
+  bool corrects_biases() const {
     std::vector<double> shares;
-    for (const Held& held : layers_) {
+    for (const HeldLayer& held : layers_) {
       if (!held.weights_right || !held.bias_right || held.lost.empty()) continue;
       double product = 0, squares = 0;
       for (size_t c = 0; c < held.lost.size(); ++c) {
@@ -299,21 +180,50 @@ class LayerJudge : public Ground {
       }
       if (squares > 0) shares.push_back(product / squares);
     }
-    if (shares.empty()) return;
     std::sort(shares.begin(), shares.end());
-    if (shares[shares.size() / 2] < kCorrected) return;
-    for (QuantisedFault& fault : verdict_.faults) {
-      const auto held = std::find_if(layers_.begin(), layers_.end(),
-                                     [&](const Held& h) { return h.layer->target == fault.layer && h.weights_right; });
-      if (held == layers_.end()) continue;
-      for (Edit& edit : fault.edits) {
-        if (edit.key == "integers" && edit.input == 2) edit.numbers = held->lost;
+    return !shares.empty() && shares[shares.size() / 2] >= kCorrected;
+  }
+
+  // Beside the network's other biases: numbers that are made anew, or only put in order.
+  void settle_biases() {
+    const bool corrected = corrects_biases();
+    for (HeldLayer& held : layers_) {
+      if (!held.weights_right || held.bias.empty()) continue;
+      std::vector<const HeldBias*> others;
+      for (const HeldLayer& other : layers_) {
+        if (&other != &held && other.weights_right && other.bias_right && !other.bias.empty()) others.push_back(&other);
+      }
+      const SettledBias settled = settle_bias(held, others, corrected);
+      auto fault = std::find_if(verdict_.faults.begin(), verdict_.faults.end(), [&](const QuantisedFault& f) {
+        return f.node == held.bias_node && !f.edits.empty() && f.edits[0].input == 2 && f.edits[0].key == "integers";
+      });
+      if (fault != verdict_.faults.end()) {
+        Edit& edit = fault->edits[0];
+        if (corrected) edit.numbers = held.lost;
+        if (edit.rows.size() < held.bias.size() && !settled.wrong.empty()) edit.rows = settled.wrong;
+        if (!settled.order.empty()) put_in_order(held, settled, &*fault);
+      } else if (held.bias_right && settled.sure) {
+        held.bias_right = verdict_.biases[held.layer->target] = false;
+        QuantisedFault missed = fault_of(held, held.bias_node);
+        missed.times = settled.times;
+        put_in_order(held, settled, &missed);
+        verdict_.faults.push_back(std::move(missed));
       }
     }
   }
+  void put_in_order(const HeldLayer& held, const SettledBias& settled, QuantisedFault* fault) const {
+    fault->what = cat("bias: ", settled.wrong.size(), " of ", held.bias.size(), " numbers in another order");
+    fault->fix = "put the numbers that are there in the source's order";
+    BiasDiagnosis found;
+    found.key = "order";
+    found.rows = settled.order;
+    const auto quantised = quantised_constant(target_, uses_, held.layer->target, 2);
+    fault->edits.clear();
+    if (std::optional<Edit> edit = bias_edit(held, held.bias_node, found, quantised)) fault->edits.push_back(*edit);
+  }
 
   // How far a bias may be off, by channel.
-  std::vector<double> allowed_of(const Held& held, const std::vector<double>& ours, const std::vector<double>& steps,
+  std::vector<double> allowed_of(const HeldLayer& held, const std::vector<double>& ours, const std::vector<double>& steps,
                                  const SourceRange& input) const {
     const auto scale = input_scale(held.layer->target);
     double largest = 0;
@@ -323,14 +233,14 @@ class LayerJudge : public Ground {
     for (size_t c = 0; c < ours.size(); ++c) {
       // A layer whose weights are wrong says nothing of what its bias makes up for.
       allowed.push_back(steps[c] * 0.501 + 1e-5 * largest +
-                        made_up(held, c, input, scale ? scale->scale : 0, !held.weights_right));
+                        made_up(held, target_.node(held.layer->target), c, input, scale ? scale->scale : 0, !held.weights_right));
       if (!errors.empty()) allowed[c] += errors[c] * std::abs(ours[c]);
     }
     return allowed;
   }
 
   // The edit that mends a bias, which the node `at` makes. One in float is copied, which one that was divided cannot be: nothing then.
-  std::optional<Edit> bias_edit(const Held& held, NodeId at, const BiasDiagnosis& found,
+  std::optional<Edit> bias_edit(const HeldLayer& held, NodeId at, const BiasDiagnosis& found,
                                 const std::optional<QuantisedConstant>& quantised) const {
     Edit edit = edit_of(held, at, 2, quantised ? found.key : "integers");
     if (quantised) {
@@ -348,32 +258,41 @@ class LayerJudge : public Ground {
     return edit;
   }
 
-  // By row: the scale of an input times that of the weights.
-  static std::vector<double> products(const Held& held, const QuantisedScale& input) {
-    std::vector<double> scales;
-    for (size_t c = 0; c < held.theirs.n; ++c)
-      scales.push_back(input.scale * held.weights.steps[held.theirs.elements[c * held.theirs.width]]);
-    return scales;
+  // A bias whose scale is the product of scales, one of which is wrong, means what its integers do by the right ones.
+  void mean_by_right_scales(HeldLayer* held, const std::vector<double>& ours, QuantisedConstant* bias) const {
+    const auto input = input_scale(held->layer->target);
+    const NodeId maker = quantiser_behind(target_.node(held->layer->target).input(0));
+    if (!input || !is_product(*held, bias_over_input(*held)) || bias->numbers.size() != ours.size()) return;
+    if (held->weights_right && maker >= 0) {
+      const double factor = scale_of(target_, target_.node(maker)).value_or(*input).scale / input->scale;
+      if (std::abs(factor - 1) > kSameScale && nearer_by(factor, ours, *bias)) held->input_factor = factor;
+    }
+    if (held->input_factor == 1 && held->weight_steps.empty()) return;
+    const std::vector<double> right = products(*held, input->scale * held->input_factor);
+    for (size_t c = 0; c < right.size(); ++c) {
+      bias->numbers[c] *= right[c] / bias->steps[c];
+      bias->steps[c] = right[c];
+    }
   }
 
   // The fault of a bias: a scale that is no product, or numbers that are off by more than is allowed.
-  BiasDiagnosis diagnosis_of(const Held& held, const std::vector<double>& ours, const std::vector<double>& theirs,
+  BiasDiagnosis diagnosis_of(const HeldLayer& held, const std::vector<double>& ours, const std::vector<double>& theirs,
                              const std::vector<double>& steps, const std::vector<double>& allowed,
                              const std::optional<QuantisedConstant>& quantised) const {
     const auto scale = input_scale(held.layer->target);
     BiasDiagnosis found;
-    if (quantised && scale && held.weights_right) found = diagnose_bias_scale(ours, *quantised, products(held, *scale));
+    if (quantised && scale && held.weights_right) found = diagnose_bias_scale(ours, *quantised, products(held, scale->scale * held.input_factor));
     if (found.what.empty()) found = diagnose_bias(ours, theirs, steps, allowed);
     if (found.what.empty() || !scale || found.numbers.empty()) return found;
     // The product that it should be, where that is what the estimate means.
-    const std::vector<double> wanted = products(held, *scale);
+    const std::vector<double> wanted = products(held, scale->scale * held.input_factor);
     for (size_t c = 0; c < found.numbers.size(); ++c) {
       if (std::abs(found.numbers[c] / wanted[c] - 1) < 0.1) found.numbers[c] = wanted[c];
     }
     return found;
   }
 
-  void judge_bias(Held* held) {
+  void judge_bias(HeldLayer* held) {
     const Node& node = target_.node(held->layer->target);
     verdict_.biases[held->layer->target] = true;
     if (node.op == "MatMul" || node.input(2) == kNoValue) {
@@ -382,8 +301,11 @@ class LayerJudge : public Ground {
     }
     std::vector<double> theirs, steps;
     NodeId at = held->layer->target;
-    const auto quantised = quantised_constant(target_, uses_, held->layer->target, 2);
+    auto quantised = quantised_constant(target_, uses_, held->layer->target, 2);
+    std::vector<double> ours = held->layer->bias;
     if (quantised) {
+      if (ours.empty()) ours.assign(quantised->numbers.size(), 0);
+      mean_by_right_scales(held, ours, &*quantised);
       theirs = quantised->numbers;
       steps = quantised->steps;
       at = quantised->dequantize;
@@ -393,7 +315,6 @@ class LayerJudge : public Ground {
     } else {
       return;
     }
-    std::vector<double> ours = held->layer->bias;
     if (ours.empty()) ours.assign(theirs.size(), 0);
     const auto ranged = ranges_.find(source_.value(source_.node(held->layer->source).input(0)).name);
     const SourceRange* input = ranged == ranges_.end() ? range_of(node.input(0)) : &ranged->second;
@@ -405,8 +326,10 @@ class LayerJudge : public Ground {
     const BiasDiagnosis found = diagnosis_of(*held, ours, theirs, steps, allowed, quantised);
     held->bias = theirs;
     held->source_bias = ours;
+    held->bias_steps = steps;
+    held->bias_node = at;
     held->allowed = allowed;
-    held->lost = lost_by_rounding(*held, *input);
+    held->lost = lost_by_rounding(*held, node, *input);
     if (found.what.empty()) return;
     held->bias_right = verdict_.biases[held->layer->target] = false;
     QuantisedFault fault = fault_of(*held, at);
@@ -416,9 +339,6 @@ class LayerJudge : public Ground {
     if (std::optional<Edit> edit = bias_edit(*held, at, found, quantised)) fault.edits.push_back(std::move(*edit));
     verdict_.faults.push_back(std::move(fault));
   }
-
- protected:
-  size_t n_biases_ = 0, n_products_ = 0;  // integer biases, and those whose scales are their input's times the weights'
 };
 
 // Ranges of activations, beside each other.
@@ -556,7 +476,7 @@ class PairJudge : public RangeJudge {
     for (NodeId id : target_.order()) {
       if (target_.node(id).op == "QuantizeLinear") judge_activation(id);
     }
-    for (Held& held : layers_) judge_product(held);
+    for (HeldLayer& held : layers_) judge_product(held);
     judge_ranges();
     std::stable_sort(verdict_.ranges.begin(), verdict_.ranges.end(),
                      [](const QuantisedFault& a, const QuantisedFault& b) { return a.times > b.times; });
@@ -569,8 +489,6 @@ class PairJudge : public RangeJudge {
  private:
   // The DequantizeLinears of a quantised activation, behind operators that only move integers.
   std::vector<NodeId> dequantisers(NodeId quantizer) const {
-    static const std::set<std::string, std::less<>> kMoves = {
-        "Reshape", "Flatten", "Transpose", "Squeeze", "Unsqueeze", "Identity", "MaxPool", "Slice", "Expand"};
     std::vector<NodeId> found;
     std::vector<ValueId> open = {target_.node(quantizer).output(0)};
     while (!open.empty()) {
@@ -579,7 +497,7 @@ class PairJudge : public RangeJudge {
       for (NodeId id : uses_.readers[v]) {
         const Node& node = target_.node(id);
         if (node.op == "DequantizeLinear" && node.input(0) == v) found.push_back(id);
-        if (kMoves.count(node.op) != 0 && node.input(0) == v) open.push_back(node.output(0));
+        if (moves_integers(node) && node.input(0) == v) open.push_back(node.output(0));
       }
     }
     std::sort(found.begin(), found.end());
@@ -602,7 +520,7 @@ class PairJudge : public RangeJudge {
   template <class Tells>
   std::optional<double> witnessed_scale(const std::vector<NodeId>& readers, const Tells& tells_it) const {
     std::vector<double> seen;
-    for (const Held& held : layers_) {
+    for (const HeldLayer& held : layers_) {
       if (!held.weights_right || !held.bias_right) continue;
       const NodeId maker = maker_of(target_.node(held.layer->target).input(0));
       if (std::find(readers.begin(), readers.end(), maker) == readers.end()) continue;
@@ -614,6 +532,35 @@ class PairJudge : public RangeJudge {
     const auto [low, high] = std::minmax_element(seen.begin(), seen.end());
     return *high <= *low * (1 + kSameScale) ? std::optional(*low) : std::nullopt;
   }
+  // One of a quantiser and what does not dequantise by its scale becomes the other.
+  void report_disagreement(NodeId id, const std::vector<NodeId>& apart, bool own_wrong) {
+    const QuantisedScale own = *scale_of(target_, target_.node(id)), theirs = *scale_of(target_, target_.node(apart[0])),
+                         right = own_wrong ? theirs : own, wrong = own_wrong ? own : theirs;
+    QuantisedFault fault = activation_fault(own_wrong ? id : apart[0], target_.node(id).output(0));
+    const bool scales = std::abs(wrong.scale / right.scale - 1) > 1e-5;
+    fault.what =
+        scales
+            ? cat("scale ", words::number(wrong.scale), ", where ",
+                  own_wrong ? "what dequantises it has " : "what quantised it has ", words::number(right.scale))
+            : cat("zero point ", words::number(wrong.zero_point), ", where ",
+                  own_wrong ? "what dequantises it has " : "what quantised it has ", words::number(right.zero_point));
+    fault.fix = "make quantiser and dequantiser agree";
+    fault.times = 1000 * std::max(std::abs(std::log2(wrong.scale / right.scale)),
+                                  std::abs(wrong.zero_point - right.zero_point) / 256);
+    const std::vector<NodeId> mended = own_wrong ? std::vector<NodeId>{id} : apart;
+    for (NodeId m : mended) {
+      if (scales) fault.edits.push_back(scale_edit(m, "scale", right.scale));
+      if (wrong.zero_point != right.zero_point) fault.edits.push_back(scale_edit(m, "zero point", right.zero_point));
+      for (const HeldLayer& held : layers_) {
+        if (held.input_factor != 1 && maker_of(target_.node(held.layer->target).input(0)) == m)
+          fault.edits.push_back(product_edit(held, right.scale));
+      }
+    }
+    fault.beside = own_wrong ? apart : std::vector<NodeId>{id};
+    fault.beside.insert(fault.beside.end(), apart.begin() + (own_wrong ? 0 : 1), apart.end());
+    verdict_.faults.push_back(std::move(fault));
+  }
+
   void judge_activation(NodeId id) {
     const Node& node = target_.node(id);
     const auto own = scale_of(target_, node);
@@ -622,7 +569,7 @@ class PairJudge : public RangeJudge {
     const std::vector<NodeId> readers = dequantisers(id);
     const SourceRange* range = range_of(node.output(0));
     const std::optional<double> witness =
-        witnessed_scale(readers, [&](const Held& held, const QuantisedScale& scale, double ratio) {
+        witnessed_scale(readers, [&](const HeldLayer& held, const QuantisedScale& scale, double ratio) {
           return tells(held, scale.scale / ratio) || tells_by_others(scale, ratio, range);
         });
     // Who does not agree with the others: a dequantiser with the quantiser, or the quantiser with what the rest says.
@@ -637,26 +584,7 @@ class PairJudge : public RangeJudge {
       const auto of_bias = are_products() ? witnessed_scale(readers, [](const auto&...) { return true; }) : witness;
       const bool own_wrong =
           quantiser_wrong(*own, theirs, apart.size() == readers.size(), readers.size(), of_bias, range);
-      const QuantisedScale right = own_wrong ? theirs : *own, wrong = own_wrong ? *own : theirs;
-      QuantisedFault fault = activation_fault(own_wrong ? id : apart[0], node.output(0));
-      const bool scales = std::abs(wrong.scale / right.scale - 1) > 1e-5;
-      fault.what =
-          scales
-              ? cat("scale ", words::number(wrong.scale), ", where ",
-                    own_wrong ? "what dequantises it has " : "what quantised it has ", words::number(right.scale))
-              : cat("zero point ", words::number(wrong.zero_point), ", where ",
-                    own_wrong ? "what dequantises it has " : "what quantised it has ", words::number(right.zero_point));
-      fault.fix = "make quantiser and dequantiser agree";
-      fault.times = 1000 * std::max(std::abs(std::log2(wrong.scale / right.scale)),
-                                    std::abs(wrong.zero_point - right.zero_point) / 256);
-      const std::vector<NodeId> mended = own_wrong ? std::vector<NodeId>{id} : apart;
-      for (NodeId m : mended) {
-        if (scales) fault.edits.push_back(scale_edit(m, "scale", right.scale));
-        if (wrong.zero_point != right.zero_point) fault.edits.push_back(scale_edit(m, "zero point", right.zero_point));
-      }
-      fault.beside = own_wrong ? apart : std::vector<NodeId>{id};
-      fault.beside.insert(fault.beside.end(), apart.begin() + (own_wrong ? 0 : 1), apart.end());
-      verdict_.faults.push_back(std::move(fault));
+      report_disagreement(id, apart, own_wrong);
       return;
     }
     if (const auto clamp = verdict_.match.missing.find(id);
@@ -729,7 +657,7 @@ class PairJudge : public RangeJudge {
 
   // A bias whose scale is no product of its input's and its weights', and whose numbers are right all the same, speaks of its
   // input's scale, which judge_activation() has looked at; here of what no quantiser of the network makes: an input.
-  void judge_product(const Held& held) {
+  void judge_product(const HeldLayer& held) {
     if (!held.weights_right || !held.bias_right) return;
     const auto scale = input_scale(held.layer->target);
     const auto ratio = bias_ratio(held);

@@ -29,7 +29,7 @@ struct QuantisedConstant {
   std::vector<size_t> groups;   // by element: which of the scales
   std::vector<bool> at_end;     // by element: the integer is the least or largest that there is
   size_t n_scales = 1;
-  std::vector<size_t> places;   // by element: where its integer lies; empty: in the same order
+  std::vector<size_t> places;  // by element: where its integer lies; empty: in the same order
   size_t place(size_t element) const { return places.empty() ? element : places[element]; }
 };
 // Tells what may stand between a DequantizeLinear and the layer: it leaves the numbers as they are, perhaps at other places.

@@ -88,6 +88,33 @@ Graph with_quantisers(const Graph& graph) {
   return result;
 }
 
+void settle_products(Graph* graph) {
+  constexpr double kLastDigits = 1e-6;
+  const Uses uses(*graph);
+  const auto scale_at = [&](NodeId layer, size_t input) -> const Tensor* {
+    const ValueId v = graph->node(layer).input(input);
+    const NodeId maker = v == kNoValue ? -1 : uses.producer[v];
+    if (maker < 0 || graph->node(maker).op != "DequantizeLinear") return nullptr;
+    const Tensor* scale = graph->constant(graph->node(maker).input(1));
+    return scale != nullptr && scale->dtype() == DType::Float32 ? scale : nullptr;
+  };
+  for (NodeId id : std::vector<NodeId>(graph->order())) {
+    const Node& node = graph->node(id);
+    if (!has_weight_input(node) || node.op == "MatMul" || node.input(2) == kNoValue) continue;
+    const Tensor *x = scale_at(id, 0), *w = scale_at(id, 1), *b = scale_at(id, 2);
+    if (x == nullptr || w == nullptr || b == nullptr || x->size() != 1 || b->size() != w->size()) continue;
+    Tensor product(DType::Float32, b->shape());
+    bool near = true;
+    for (int64_t i = 0; i < w->size(); ++i) {
+      const float made = product.mutable_data<float>()[i] = x->data<float>()[0] * w->data<float>()[i];
+      near = near && std::abs(static_cast<double>(b->data<float>()[i]) / static_cast<double>(made) - 1) < kLastDigits;
+    }
+    if (!near || b->identical(product)) continue;
+    const NodeId maker = uses.producer[node.input(2)];
+    set_constant(*graph, maker, 1, product, graph->value(graph->node(maker).input(1)).name);
+  }
+}
+
 bool QuantisedPair::is_one(const Graph& source, const Graph& target) {
   return has_quantised_weights(target) && !has_quantised_weights(source) && !has_quantised_activations(source);
 }

@@ -33,6 +33,10 @@ struct QuantisationReport {
 // QLinearConv and QLinearMatMul as operators on real numbers between quantisers, which is what is judged, and what edits are made in.
 Graph with_quantisers(const Graph& graph);
 
+// Integer biases whose scales are their input's times their weights' to nearly the last digit get these products: operators on integers
+// have no other scales.
+void settle_products(Graph* graph);
+
 class QuantisedPair {
  public:
   // Tells whether the target is to be compared as the quantisation of the source.

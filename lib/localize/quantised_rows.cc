@@ -16,6 +16,7 @@ constexpr double kOtherFactor = 0.01;
 constexpr double kStepsOfLost = 4;   // a bias that was no rounding to 0
 constexpr size_t kFewestLost = 3;    // of which no chance has made 0
 constexpr double kLastDigit = 1e-6;  // by which a quotient of float32 may be off
+constexpr double kClearly = 0.25;    // of squares of what a bias is off by, which chance does not leave
 constexpr double kLeastTimes = 1.0 + 1e-9;
 constexpr double kNearer = 0.7;      // of squares of what a bias's numbers are off by, with other scales
 constexpr double kPerOctave = 1000;  // times what quantising explains: an exact relation that does not hold
@@ -151,9 +152,27 @@ class RowGroups {
       if (!is_wrong(all[g])) continue;
       ++n_wrong;
       const auto given = scale_of_bias(all[g]);
-      n_right += (given ? std::abs(*given / scales_[g] - 1) <= kSameScale : natural(all[g], scales_[g])) ? 1 : 0;
+      const bool agrees = given ? std::abs(*given / scales_[g] - 1) <= kSameScale : natural(all[g], scales_[g]);
+      n_right += agrees && !wrong_with_bias(all[g], scales_[g]) ? 1 : 0;
     }
     return n_right == n_wrong;
+  }
+  // A scale that the bias's is a product of goes wrong together with that. The bias's integers say which scale they were made for; where
+  // they are too small, the largest weight does.
+  bool wrong_with_bias(const Group& rows, double scale) const {
+    if (evidence_.biases.empty()) return false;
+    const Fit best = fit(rows);
+    if (!best.fits) return false;
+    double as_it_is = 0, by_fit = 0, steps = 0;
+    for (size_t row : rows) {
+      const RowBias& bias = evidence_.biases[row];
+      as_it_is += std::pow(bias.theirs - bias.ours, 2);
+      by_fit += std::pow(bias.theirs * best.scale / scale - bias.ours, 2);
+      steps += bias.step * bias.step;
+    }
+    if (by_fit < kClearly * as_it_is && kClearly * as_it_is > steps) return true;
+    if (as_it_is < kClearly * by_fit && kClearly * by_fit > steps) return false;
+    return natural(rows, best.scale) && !natural(rows, scale);
   }
 
   bool natural(const Group& rows, double scale) const {

@@ -33,12 +33,17 @@ struct WeightDiagnosis {
   std::vector<size_t> rows;     // of "integers"
   IntegerOrder order;           // of "order"
 };
+// A number of a bias, the source's and as the integer and the scales that are there have it.
+struct RowBias {
+  double ours = 0, theirs = 0, step = 0;
+};
 // Tells what else is known of weights whose rows are wrong.
 struct RowsEvidence {
   const RowsJudged& judged;
   bool adaptive = false;
   std::vector<double> errors;  // by place in our rows: what a number may be off by, of itself; empty: nothing
   std::vector<double> scales;  // by row: those that the bias was made for, over its input's; empty: not known
+  std::vector<RowBias> biases;  // by row, where its scale is the product of those that are there; empty: not known
 };
 WeightDiagnosis diagnose_weights(const HeldRows& held, const RowsEvidence& evidence, const Graph& target);
 

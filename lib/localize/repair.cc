@@ -355,8 +355,11 @@ std::vector<Edit> edits_together(const Graph& source, const Graph& target, std::
     }
     return "";
   };
-  const auto add = [](std::vector<Edit> edits, const SegmentRepair& repair) {
+  // Scales go first, since integers are made by them.
+  const auto makes_integers = [](const Edit& e) { return e.kind == Edit::Kind::Quantised && e.key == "integers"; };
+  const auto add = [&](std::vector<Edit> edits, const SegmentRepair& repair) {
     edits.insert(edits.end(), repair.edits.begin(), repair.edits.end());
+    std::stable_partition(edits.begin(), edits.end(), [&](const Edit& e) { return !makes_integers(e); });
     return edits;
   };
   std::vector<Edit> all, edits;

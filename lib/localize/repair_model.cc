@@ -207,15 +207,28 @@ void search(const RepairRequest& request, const std::set<int64_t>& places, Repai
   repair_layers(request, *comparison, report);
 }
 
+// What operators on integers make that stay such operators when they are read.
+std::set<std::string> made_on_integers(const Graph& graph) {
+  std::set<std::string> made;
+  for (NodeId id : graph.order()) {
+    const Node& node = graph.node(id);
+    if (node.op == "QLinearConv" || node.op == "QLinearMatMul") made.insert(graph.value(node.output(0)).name);
+  }
+  return made;
+}
+
 void write(const RepairRequest& request, RepairReport* report) {
   const Graph source = read_model(open_model(request.source, request.network.shapes));
   Graph target = read_model(open_model(request.target, request.network.shapes));
-  const auto of_quantiser = [](const Edit& edit) { return edit.kind == Edit::Kind::Quantised || !edit.held.empty(); };
-  if (std::any_of(report->edits.begin(), report->edits.end(), of_quantiser)) target = with_quantisers(target);
+  const std::set<std::string> on_integers = made_on_integers(target);
+  // Edits name what the search saw, which has quantisers in place of operators on integers.
+  if (Graph expanded = with_quantisers(target); QuantisedPair::is_one(source, expanded)) target = std::move(expanded);
   EditSource edit_source(source);
   apply_edits(report->edits, edit_source, target);
   infer_types(target);
   ConvertOptions options;
+  options.write.qoperator = !on_integers.empty();
+  if (options.write.qoperator) settle_products(&target);
   options.certificate.threads = request.threads;
   options.warn = request.folders.warn;
   if (const auto opset = target.source_opsets.find(""); opset != target.source_opsets.end())
@@ -223,6 +236,10 @@ void write(const RepairRequest& request, RepairReport* report) {
   options.keep = true;  // what counts is how far it is from the source
   report->certificate = convert_model(std::move(target), request.output, options);
   report->output = request.output;
+  if (on_integers.empty()) return;
+  const std::set<std::string> kept = made_on_integers(read_model(open_model(request.output, request.network.shapes)));
+  std::set_difference(on_integers.begin(), on_integers.end(), kept.begin(), kept.end(),
+                      std::back_inserter(report->between_quantisers));
 }
 
 bool says_preprocess(const std::vector<Edit>& edits) {

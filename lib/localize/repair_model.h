@@ -34,9 +34,11 @@ struct RepairReport {
   NotJudged not_judged;           // inputs that it does not rest on
   std::vector<Finding> findings;  // of the search, and their repairs
   std::vector<SegmentRepair> repairs;
-  std::vector<Edit> edits;                 // all that were made
-  Apart before, after;                     // on the same images
-  std::vector<Finding> left;               // what is wrong with the repaired model
+  std::vector<Edit> edits;    // all that were made
+  Apart before, after;        // on the same images
+  std::vector<Finding> left;  // what is wrong with the repaired model
+  // Values of the target that operators on integers make, and that what was written makes between quantisers.
+  std::vector<std::string> between_quantisers;
   std::optional<Certificate> certificate;  // of its writing
   std::optional<bool> ran_out;             // of time, where that was limited
   std::string why_not;

@@ -246,6 +246,7 @@ TEST(LocalizeSchemas, Repair) {
   ASSERT_EQ(report.verdict, RepairReport::Verdict::Repaired);
   schema.expect(repair_json(report));
   report.left = {report.findings.at(0)};
+  report.between_quantisers = {"conv"};
   report.verdict = RepairReport::Verdict::NotRepaired;
   report.after.distance = kInfinity;
   report.certificate->outputs.at(0).max_absolute = kInfinity;
