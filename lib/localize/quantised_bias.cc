@@ -18,15 +18,15 @@ constexpr double kOnOtherInputs = 4, kSilent = 0.1;
 constexpr double kClearlyNearer = 0.1;  // of squares
 
 // The channel of a layer's input that a number of a row multiplies.
-  size_t input_channel(const HeldRows& held, const Node& layer, size_t row, size_t i) {
-    const bool conv = is_convolution(layer) && held.weights.shape.size() > 2;
-    const size_t taps = conv ? held.ours.width / static_cast<size_t>(std::max<int64_t>(1, held.weights.shape[1])) : 1;
-    const size_t groups = conv ? static_cast<size_t>(int_attribute(layer, "group")) : 1;
-    const size_t in_group = held.ours.width / std::max<size_t>(1, taps);
-    return row / std::max<size_t>(1, held.ours.n / groups) * in_group + i / taps;
-  }
+size_t input_channel(const HeldRows& held, const Node& layer, size_t row, size_t i) {
+  const bool conv = is_convolution(layer) && held.weights.shape.size() > 2;
+  const size_t taps = conv ? held.ours.width / static_cast<size_t>(std::max<int64_t>(1, held.weights.shape[1])) : 1;
+  const size_t groups = conv ? static_cast<size_t>(int_attribute(layer, "group")) : 1;
+  const size_t in_group = held.ours.width / std::max<size_t>(1, taps);
+  return row / std::max<size_t>(1, held.ours.n / groups) * in_group + i / taps;
+}
 
-double largest_of(const std::vector<double>& numbers) {
+double largest_number_of(const std::vector<double>& numbers) {
   double largest = 0;
   for (double x : numbers) largest = std::max(largest, std::abs(x));
   return largest;
@@ -71,7 +71,7 @@ class BiasSettling {
   static constexpr double kLastDigits = 1e-5;     // of the largest number: what folding in float32 leaves
 
   static double rounding(const HeldBias& bias, size_t c) {
-    return kHalfStep * bias.bias_steps[c] + kLastDigits * largest_of(bias.source_bias);
+    return kHalfStep * bias.bias_steps[c] + kLastDigits * largest_number_of(bias.source_bias);
   }
   double wanted(const HeldBias& bias, size_t c) const {
     return bias.source_bias[c] + (corrected_ && !bias.lost.empty() ? bias.lost[c] : 0);
@@ -138,27 +138,27 @@ class BiasSettling {
 
 double made_up(const HeldRows& held, const Node& layer, size_t row, const SourceRange& input, double input_step,
                bool by_steps) {
-    double error = 0, sum = 0;
-    for (size_t i = 0; i < held.ours.width; ++i) {
-      const double step = held.weights.steps[held.theirs.elements[row * held.ours.width + i]];
-      const double apart = by_steps ? step / 2 : std::abs(held.theirs.at(row, i) - held.ours.at(row, i));
-      error += apart * (input.mean_abs(input_channel(held, layer, row, i)) + kSilent * input.mean_abs(-1));
-      sum += held.ours.at(row, i);
-    }
-    return kOnOtherInputs * error + std::abs(sum) * input_step / 2;
+  double error = 0, sum = 0;
+  for (size_t i = 0; i < held.ours.width; ++i) {
+    const double step = held.weights.steps[held.theirs.elements[row * held.ours.width + i]];
+    const double apart = by_steps ? step / 2 : std::abs(held.theirs.at(row, i) - held.ours.at(row, i));
+    error += apart * (input.mean_abs(input_channel(held, layer, row, i)) + kSilent * input.mean_abs(-1));
+    sum += held.ours.at(row, i);
   }
+  return kOnOtherInputs * error + std::abs(sum) * input_step / 2;
+}
 
 std::vector<double> lost_by_rounding(const HeldRows& held, const Node& layer, const SourceRange& input) {
-    std::vector<double> lost(held.ours.n, 0);
-    for (size_t row = 0; row < held.ours.n; ++row) {
-      for (size_t i = 0; i < held.ours.width; ++i) {
-        const auto mean = input.mean(input_channel(held, layer, row, i));
-        if (!mean) return {};
-        lost[row] += (held.ours.at(row, i) - held.theirs.at(row, i)) * *mean;
-      }
+  std::vector<double> lost(held.ours.n, 0);
+  for (size_t row = 0; row < held.ours.n; ++row) {
+    for (size_t i = 0; i < held.ours.width; ++i) {
+      const auto mean = input.mean(input_channel(held, layer, row, i));
+      if (!mean) return {};
+      lost[row] += (held.ours.at(row, i) - held.theirs.at(row, i)) * *mean;
     }
-    return lost;
   }
+  return lost;
+}
 
 SettledBias settle_bias(const HeldBias& held, const std::vector<const HeldBias*>& others, bool corrected) {
   return BiasSettling(held, others, corrected).run();

@@ -98,8 +98,8 @@ class WeightJudge : public JudgeGround {
     const auto input = input_scale(held->layer->target);
     if (found.key == std::string("scale") && input && is_product(*held, bias_over_input(*held))) {
       for (size_t row = 0; row < held->theirs.n; ++row)
-        held->weight_steps.push_back(
-            static_cast<double>(static_cast<float>(found.numbers[held->weights.groups[held->theirs.elements[row * held->theirs.width]]])));
+        held->weight_steps.push_back(static_cast<double>(
+            static_cast<float>(found.numbers[held->weights.groups[held->theirs.elements[row * held->theirs.width]]])));
       fault.edits.push_back(product_edit(*held, input->scale));
     }
     verdict_.faults.push_back(std::move(fault));
@@ -223,8 +223,8 @@ class LayerJudge : public WeightJudge {
   }
 
   // How far a bias may be off, by channel.
-  std::vector<double> allowed_of(const HeldLayer& held, const std::vector<double>& ours, const std::vector<double>& steps,
-                                 const SourceRange& input) const {
+  std::vector<double> allowed_of(const HeldLayer& held, const std::vector<double>& ours,
+                                 const std::vector<double>& steps, const SourceRange& input) const {
     const auto scale = input_scale(held.layer->target);
     double largest = 0;
     for (double x : ours) largest = std::max(largest, std::abs(x));
@@ -232,8 +232,9 @@ class LayerJudge : public WeightJudge {
     std::vector<double> allowed;
     for (size_t c = 0; c < ours.size(); ++c) {
       // A layer whose weights are wrong says nothing of what its bias makes up for.
-      allowed.push_back(steps[c] * 0.501 + 1e-5 * largest +
-                        made_up(held, target_.node(held.layer->target), c, input, scale ? scale->scale : 0, !held.weights_right));
+      allowed.push_back(
+          steps[c] * 0.501 + 1e-5 * largest +
+          made_up(held, target_.node(held.layer->target), c, input, scale ? scale->scale : 0, !held.weights_right));
       if (!errors.empty()) allowed[c] += errors[c] * std::abs(ours[c]);
     }
     return allowed;
@@ -281,7 +282,8 @@ class LayerJudge : public WeightJudge {
                              const std::optional<QuantisedConstant>& quantised) const {
     const auto scale = input_scale(held.layer->target);
     BiasDiagnosis found;
-    if (quantised && scale && held.weights_right) found = diagnose_bias_scale(ours, *quantised, products(held, scale->scale * held.input_factor));
+    if (quantised && scale && held.weights_right)
+      found = diagnose_bias_scale(ours, *quantised, products(held, scale->scale * held.input_factor));
     if (found.what.empty()) found = diagnose_bias(ours, theirs, steps, allowed);
     if (found.what.empty() || !scale || found.numbers.empty()) return found;
     // The product that it should be, where that is what the estimate means.
@@ -534,8 +536,9 @@ class PairJudge : public RangeJudge {
   }
   // One of a quantiser and what does not dequantise by its scale becomes the other.
   void report_disagreement(NodeId id, const std::vector<NodeId>& apart, bool own_wrong) {
-    const QuantisedScale own = *scale_of(target_, target_.node(id)), theirs = *scale_of(target_, target_.node(apart[0])),
-                         right = own_wrong ? theirs : own, wrong = own_wrong ? own : theirs;
+    const QuantisedScale own = *scale_of(target_, target_.node(id)),
+                         theirs = *scale_of(target_, target_.node(apart[0])), right = own_wrong ? theirs : own,
+                         wrong = own_wrong ? own : theirs;
     QuantisedFault fault = activation_fault(own_wrong ? id : apart[0], target_.node(id).output(0));
     const bool scales = std::abs(wrong.scale / right.scale - 1) > 1e-5;
     fault.what =

@@ -41,8 +41,8 @@ struct RowBias {
 struct RowsEvidence {
   const RowsJudged& judged;
   bool adaptive = false;
-  std::vector<double> errors;  // by place in our rows: what a number may be off by, of itself; empty: nothing
-  std::vector<double> scales;  // by row: those that the bias was made for, over its input's; empty: not known
+  std::vector<double> errors;   // by place in our rows: what a number may be off by, of itself; empty: nothing
+  std::vector<double> scales;   // by row: those that the bias was made for, over its input's; empty: not known
   std::vector<RowBias> biases;  // by row, where its scale is the product of those that are there; empty: not known
 };
 WeightDiagnosis diagnose_weights(const HeldRows& held, const RowsEvidence& evidence, const Graph& target);

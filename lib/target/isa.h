@@ -68,7 +68,8 @@ struct IsaExtension {
   std::vector<const char*> flags = {};
   DotProduct dot = {};
   MatrixUnit matrix = {};
-  const char* permutes = "";  // the compiler's name of what also brings bytes of a vector into any order; "": nothing that it is worth
+  const char* permutes =
+      "";  // the compiler's name of what also brings bytes of a vector into any order; "": nothing that it is worth
 
   bool is_here() const;
 };

@@ -314,8 +314,7 @@ Program to_program(const Graph& source) {
       continue;
     }
     const ExportRow* row = row_of(node);
-    if (row == nullptr)
-      fail_unsupported(node.label(), " has no counterpart in PyTorch that can be written");
+    if (row == nullptr) fail_unsupported(node.label(), " has no counterpart in PyTorch that can be written");
     Export context(builder, node);
     row->write(context);
   }

@@ -129,7 +129,8 @@ TEST(DecomposeMoves, LeavesWhatItHasNoDefinitionFor) {
        x + "const i: int64[1,1] = {0}\n  input u: float32[1,5]\n  y = ScatterND(x, i, u) {reduction = \"add\"}"},
       {"GatherElements", "input x: float32[N,5]\n  i = ArgMax(x) {axis = 1}\n  y = GatherElements(x, i) {axis = 1}"},
       {"GridSample", grid("mode = \"cubic\"")},
-      {"LSTM", recurrent("LSTM", 1, 4, "x, w, r", "hidden_size = 3, activations = [\"HardSigmoid\", \"Tanh\", \"Tanh\"]")},
+      {"LSTM",
+       recurrent("LSTM", 1, 4, "x, w, r", "hidden_size = 3, activations = [\"HardSigmoid\", \"Tanh\", \"Tanh\"]")},
       {"RNN", recurrent("RNN", 1, 1, "x, w, r", "hidden_size = 3, activations = [\"Softsign\"]")},
   };
   for (const MovingCase& one : left) {
