@@ -233,7 +233,7 @@ std::string settings_of(const EvaluateRequest& request) {
 Earlier read_earlier(const std::string& path, const std::string& settings) {
   Earlier earlier;
   if (!std::filesystem::exists(path)) return earlier;
-  earlier.csv = read_file(path);
+  earlier.csv = read_regular_file(path);
   if (!starts_with(earlier.csv, kHeader))
     fail_malformed(path, ":1: not the table \"", kHeader, "\"; choose another -o, or move the file away");
   if (earlier.csv.back() != '\n') earlier.csv += '\n';
@@ -242,7 +242,7 @@ Earlier read_earlier(const std::string& path, const std::string& settings) {
     if (end != std::string::npos && end > 0) earlier.rows.insert(line.substr(0, end));
   }
   if (std::filesystem::exists(json_path(path))) {
-    const nlohmann::ordered_json json = parse_ordered_json(read_file(json_path(path)));
+    const nlohmann::ordered_json json = parse_ordered_json(read_regular_file(json_path(path)));
     if (!json.is_object() || !json.contains("results") || !json["results"].is_array())
       fail_malformed(json_path(path), ": not the JSON that belongs to ", path, "; move it away");
     earlier.results = json["results"];

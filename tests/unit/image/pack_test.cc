@@ -143,6 +143,26 @@ TEST_F(Pack, RefusesAPartialFileOfOtherImages) {
   }
 }
 
+// The partial file's name can be guessed: whoever may write the folder can put a link there.
+TEST_F(Pack, WritesThroughNoLink) {
+  write_file(at("victim"), "keep");
+  for (const bool resume : {false, true}) {
+    for (const char* target : {"victim", "nowhere"}) {
+      fs::create_symlink(target, at("set.dnnd.partial"));
+      try {
+        pack({.resume = resume});
+        FAIL();
+      } catch (const Error& e) {
+        EXPECT_EQ(e.kind(), ErrorKind::Environment);
+        EXPECT_NE(std::string(e.what()).find("set.dnnd.partial: is a symbolic link"), std::string::npos) << e.what();
+      }
+      fs::remove(at("set.dnnd.partial"));
+    }
+  }
+  EXPECT_EQ(read_file(at("victim")), "keep");
+  EXPECT_FALSE(fs::exists(at("nowhere")));
+}
+
 TEST_F(Pack, NamesBrokenImagesOrLeavesThemOut) {
   write_file(at("set/cat/a.jpg"), "no image");
   try {
