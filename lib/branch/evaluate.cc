@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json_text.h"
+#include "base/rows.h"
 #include "branch/network.h"
 #include "branch/stretch.h"
 #include "formats/format.h"
@@ -205,13 +206,6 @@ std::string weights_of(const std::string& cfg, const std::string& weights) {
   return found[0];
 }
 
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + "\"";
-}
-
 // What was measured before: the CSV's text, its configurations, and the JSON's objects.
 struct Earlier {
   std::string csv = cat(kHeader, "\n");
@@ -307,7 +301,7 @@ void evaluate(const EvaluateRequest& request) {
   std::vector<EvaluateResult> results;
   size_t skipped = 0;
   for (const std::string& file : files) {
-    if (!earlier.rows.insert(csv_field(file)).second) {
+    if (!earlier.rows.insert(words::csv_field(file)).second) {
       ++skipped;
       continue;
     }
@@ -326,7 +320,7 @@ void evaluate(const EvaluateRequest& request) {
 }
 
 std::string csv_row(const EvaluateResult& result) {
-  return cat(csv_field(result.cfg), ",", exact_text(std::round(result.latency.median * 10) / 10), ",",
+  return cat(words::csv_field(result.cfg), ",", exact_text(std::round(result.latency.median * 10) / 10), ",",
              result.energy_uj ? exact_text(std::round(*result.energy_uj * 10) / 10) : "");
 }
 
