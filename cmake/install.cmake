@@ -55,7 +55,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/scripts/adapters DESTINATION ${CMAKE_INS
 # The matrix of experiments with its scripts and the sample, laid out as in the source: make -f /usr/share/dnn-tools/Makefile.experiments all
 install(FILES ${PROJECT_SOURCE_DIR}/Makefile.experiments DESTINATION ${CMAKE_INSTALL_DATADIR}/dnn-tools)
 install(PROGRAMS ${PROJECT_SOURCE_DIR}/scripts/experiments_status.py ${PROJECT_SOURCE_DIR}/scripts/experiments_table.py
-  ${PROJECT_SOURCE_DIR}/scripts/tuning_table.py ${PROJECT_SOURCE_DIR}/scripts/stream_to_text.py ${PROJECT_SOURCE_DIR}/scripts/usage.py
+  ${PROJECT_SOURCE_DIR}/scripts/tuning_table.py ${PROJECT_SOURCE_DIR}/scripts/stream_to_text.py ${PROJECT_SOURCE_DIR}/scripts/usage.py ${PROJECT_SOURCE_DIR}/scripts/printable.py
   ${PROJECT_SOURCE_DIR}/scripts/import-config ${PROJECT_SOURCE_DIR}/scripts/launch-ssh DESTINATION ${CMAKE_INSTALL_DATADIR}/dnn-tools/scripts)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/tests/sample DESTINATION ${CMAKE_INSTALL_DATADIR}/dnn-tools/tests
   PATTERN "*.py" EXCLUDE PATTERN "CMakeLists.txt" EXCLUDE PATTERN "expected" EXCLUDE PATTERN "__pycache__" EXCLUDE)

@@ -13,6 +13,7 @@ import sys
 import time
 
 import usage
+from printable import clean
 
 
 def newest(folder, now):
@@ -56,7 +57,7 @@ class Cell:
 
 def last_line(path):
     try:
-        with open(path, errors="replace") as file:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
             lines = [line.strip() for line in file if line.strip()]
     except OSError:
         return ""
@@ -88,6 +89,7 @@ def main(path):
         name, level = row
         label = level if level == "native" else f"-O{level[:1]} {level[1:]}".strip()
         table.append([name, label, *(cells[row, d].text() if (row, d) in cells else "-" for d in devices)])
+    table = [[clean(text) for text in line] for line in table]
     widths = [max(len(line[i]) for line in table) for i in range(len(table[0]))]
     for line in table:
         print("  ".join(text.ljust(width) for text, width in zip(line, widths)).rstrip())
@@ -96,9 +98,9 @@ def main(path):
         counts[cell.state()] = counts.get(cell.state(), 0) + 1
     print(f"\n{len(cells)} cell{'s' * (len(cells) != 1)}: " + ", ".join(f"{counts[s]} {s}" for s in ("done", "failed", "running", "built", "waiting") if s in counts))
     if missing:
-        print(f"{len(missing)} conversions not made yet: {' '.join(missing)}")
+        print(f"{len(missing)} conversions not made yet: {clean(' '.join(missing))}")
     for log in logs:
-        print(f"  {log}: {last_line(log)}")
+        print(clean(f"  {log}: {last_line(log)}"))
 
 
 if __name__ == "__main__":

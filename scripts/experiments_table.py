@@ -8,6 +8,7 @@ import os
 import sys
 
 import usage
+from printable import clean
 
 COLUMNS = [  # (heading, where it stands, metric, how it is printed)
     ("top-1 %", "run", "top1_accuracy", "{:.2f}"), ("top-5 %", "run", "top5_accuracy", "{:.2f}"),
@@ -43,7 +44,7 @@ def main(paths):
     groups = []
     for path in paths:
         with open(path) as f:
-            groups.append(list(rows(json.load(f))))
+            groups.append([[clean(text) for text in row] for row in rows(json.load(f))])
     widths = [max(len(row[i]) for row in [head, *(r for g in groups for r in g)]) for i in range(len(head))]
     n_runs = len(COLUMNS) + 3 - sum(where == "pair" for _, where, _, _ in COLUMNS)
     print(" " * (sum(widths[:n_runs]) + 2 * n_runs) + "against the first row of its block; flips: other labels, near ties aside")

@@ -12,6 +12,7 @@ import os
 import sys
 
 import usage
+from printable import clean
 
 
 def main(lines, folder):
@@ -27,7 +28,7 @@ def main(lines, folder):
                 if "latency_ns" in record:
                     latencies_ns.setdefault(record["sample"], []).append(record["latency_ns"] / record.get("batch", 1))
     if not top:
-        sys.exit(f"stream_to_text: error: {lines}: no predictions")
+        sys.exit(f"stream_to_text: error: {clean(lines)}: no predictions")
     full = {i: os.path.normpath("/" + paths.get(i, str(i))) for i in top}
     common = os.path.commonpath([os.path.dirname(p) for p in full.values()])
     for i, path in full.items():

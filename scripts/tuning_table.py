@@ -7,6 +7,7 @@ import json
 import sys
 
 import usage
+from printable import clean
 
 FIELDS = ["mean", "median", "max", "min", "std"]
 
@@ -23,14 +24,14 @@ def summary(path):
                 continue  # a line that was cut off
             last = record if record.get("type") == "summary" else last
     if last is None:
-        sys.exit(f"tuning_table: {path}: holds no summary: its search did not end")
+        sys.exit(f"tuning_table: {clean(path)}: holds no summary: its search did not end")
     return last
 
 
 def row(s):
     sides = [f"{s[side][field + '_ms']:.3f}" for side in ("before", "after") for field in FIELDS]
     gain = s["before"]["median_ms"] / s["after"]["median_ms"]
-    return [s["model"], s["isa"], str(s["threads"]), *sides, f"{gain:.3f}", str(s["trials"]), f"{s['seconds']:.0f}"]
+    return [clean(s["model"]), clean(s["isa"]), clean(s["threads"]), *sides, f"{gain:.3f}", clean(s["trials"]), f"{s['seconds']:.0f}"]
 
 
 def main(paths):

@@ -35,6 +35,15 @@ bool is_unseen(uint32_t code) {
          });
 }
 
+bool has_controls(std::string_view text) {
+  for (size_t at = 0; at < text.size();) {
+    const Character c = character_at(text, at);
+    if (c.size != 0 && (c.code < 0x20 || (c.code >= 0x7F && c.code < 0xA0))) return true;
+    at += std::max<size_t>(c.size, 1);
+  }
+  return false;
+}
+
 std::string clean(std::string_view text) {
   std::string out;
   out.reserve(text.size());

@@ -20,6 +20,9 @@ Character character_at(std::string_view text, size_t at);
 // (Unicode TR 36), characters without width or picture (tags, fillers), the byte order mark, noncharacters.
 bool is_unseen(uint32_t code);
 
+// Whether a text has a C0, DEL or C1 control.
+bool has_controls(std::string_view text);
+
 // Visible UTF-8 on one line: a byte that is not UTF-8 becomes \xNN, an unseen character \u{N}.
 std::string clean(std::string_view text);
 

@@ -7,17 +7,16 @@
 #include "base/text.h"
 
 namespace dnn::words {
-namespace {
-
 std::string csv_field(const std::string& field) {
-  std::string text = clean(field);
+  double number = 0;
+  const bool formula = !field.empty() && std::string_view("=+-@\t\r").find(field[0]) != std::string_view::npos &&
+                       !parse_double(field, &number) && field != "-inf" && field != "-nan";
+  std::string text = (formula ? "'" : "") + clean(field);
   if (text.find_first_of(",\"") == std::string::npos) return text;
   std::string quoted = "\"";
   for (char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
   return quoted + "\"";
 }
-
-}  // namespace
 
 std::string table(const std::vector<Row>& given, const std::vector<bool>& left) {
   std::vector<Row> rows = given;

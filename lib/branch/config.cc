@@ -283,7 +283,7 @@ Config parse_config(std::string_view text, const std::string& path,
 }
 
 Config read_config(const std::string& path, const std::function<void(const std::string&)>& warn) {
-  return parse_config(read_file(path), path, warn);
+  return parse_config(read_regular_file(path), path, warn);
 }
 
 }  // namespace dnn::branch

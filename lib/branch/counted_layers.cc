@@ -10,6 +10,7 @@ namespace dnn::branch {
 namespace {
 
 constexpr int64_t kMostWeights = int64_t{1} << 31;
+constexpr int64_t kBytesOfNode = 1024;  // with its names, its output and its attributes, about
 
 }  // namespace
 
@@ -27,6 +28,7 @@ void CountedLayers::count(int64_t params, int64_t flops, int64_t acts) {
 
 ValueId CountedLayers::emit(const std::string& op, const std::string& name, std::vector<ValueId> inputs,
                             Attributes attributes) {
+  counts_.bytes += kBytesOfNode;
   if (graph_ == nullptr) return kNoValue;
   Node node;
   node.op = op;
@@ -45,6 +47,7 @@ ValueId CountedLayers::parameter(const std::string& name, Shape shape, double de
   int64_t size = 1;
   for (int64_t extent : shape) size *= extent;
   counts_.weights += size;
+  counts_.bytes += size * static_cast<int64_t>(sizeof(float)) + kBytesOfNode;
   if (counts_.weights > kMostWeights) fail_unsupported(path_, ": more than ", kMostWeights, " weights");
   if (graph_ == nullptr) return kNoValue;
   Tensor tensor(DType::Float32, std::move(shape));

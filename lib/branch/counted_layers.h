@@ -15,6 +15,7 @@ namespace dnn::branch {
 struct Counts {
   int64_t params = 0, flops = 0, acts = 0;
   int64_t weights = 0;  // parameters that the network really has: those above and all others
+  int64_t bytes = 0;    // of memory that its graph takes, about
 };
 
 // A tensor [N, channels, height, width] between two layers. `counted` channels are what the configuration says; `channels` what there are.

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json_text.h"
+#include "base/rows.h"
 #include "branch/network.h"
 #include "branch/stretch.h"
 #include "formats/format.h"
@@ -205,13 +206,6 @@ std::string weights_of(const std::string& cfg, const std::string& weights) {
   return found[0];
 }
 
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + "\"";
-}
-
 // What was measured before: the CSV's text, its configurations, and the JSON's objects.
 struct Earlier {
   std::string csv = cat(kHeader, "\n");
@@ -233,7 +227,7 @@ std::string settings_of(const EvaluateRequest& request) {
 Earlier read_earlier(const std::string& path, const std::string& settings) {
   Earlier earlier;
   if (!std::filesystem::exists(path)) return earlier;
-  earlier.csv = read_file(path);
+  earlier.csv = read_regular_file(path);
   if (!starts_with(earlier.csv, kHeader))
     fail_malformed(path, ":1: not the table \"", kHeader, "\"; choose another -o, or move the file away");
   if (earlier.csv.back() != '\n') earlier.csv += '\n';
@@ -242,7 +236,7 @@ Earlier read_earlier(const std::string& path, const std::string& settings) {
     if (end != std::string::npos && end > 0) earlier.rows.insert(line.substr(0, end));
   }
   if (std::filesystem::exists(json_path(path))) {
-    const nlohmann::ordered_json json = parse_ordered_json(read_file(json_path(path)));
+    const nlohmann::ordered_json json = parse_ordered_json(read_regular_file(json_path(path)));
     if (!json.is_object() || !json.contains("results") || !json["results"].is_array())
       fail_malformed(json_path(path), ": not the JSON that belongs to ", path, "; move it away");
     earlier.results = json["results"];
@@ -307,7 +301,7 @@ void evaluate(const EvaluateRequest& request) {
   std::vector<EvaluateResult> results;
   size_t skipped = 0;
   for (const std::string& file : files) {
-    if (!earlier.rows.insert(csv_field(file)).second) {
+    if (!earlier.rows.insert(words::csv_field(file)).second) {
       ++skipped;
       continue;
     }
@@ -326,7 +320,7 @@ void evaluate(const EvaluateRequest& request) {
 }
 
 std::string csv_row(const EvaluateResult& result) {
-  return cat(csv_field(result.cfg), ",", exact_text(std::round(result.latency.median * 10) / 10), ",",
+  return cat(words::csv_field(result.cfg), ",", exact_text(std::round(result.latency.median * 10) / 10), ",",
              result.energy_uj ? exact_text(std::round(*result.energy_uj * 10) / 10) : "");
 }
 

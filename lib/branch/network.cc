@@ -6,6 +6,7 @@
 
 #include "base/counted.h"
 #include "base/error.h"
+#include "base/read_limit.h"
 #include "branch/blocks.h"
 #include "convert/weights.h"
 #include "formats/format.h"
@@ -138,6 +139,15 @@ class Walk {
   CountedLayers layers_;
 };
 
+// Throws Unsupported: some lines of a configuration can ask for any memory.
+void check_size(const std::string& path, const Counts& counts) {
+  constexpr uint64_t kMostBytes = uint64_t{1} << 30;
+  const uint64_t given = read_memory_limit();
+  if (static_cast<uint64_t>(counts.bytes) <= (given != 0 ? given : kMostBytes)) return;
+  fail_unsupported(path, ": its network of ", counts.weights, " weights takes some ", counts.bytes / 1000000,
+                   " MB of memory; --max-memory BYTES allows more");
+}
+
 }  // namespace
 
 Counts count_network(const Config& config, int64_t image_size) {
@@ -147,7 +157,7 @@ Counts count_network(const Config& config, int64_t image_size) {
 }
 
 Graph build_network(const Config& config, uint64_t seed, int64_t image_size) {
-  count_network(config, image_size);  // refuses what is too large before memory is filled
+  check_size(config.path, count_network(config, image_size));  // before memory is filled
   NewGraph made;
   made.graph().name = "branched";
   Walk(config, &made, seed).network(image_size == 0 ? config.image_size : image_size);

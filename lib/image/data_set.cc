@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/printable.h"
 #include "image/dataset.h"
 
 namespace dnn {
@@ -75,6 +76,16 @@ DataSet list_class_folders(const std::string& folder) {
   return set;
 }
 
+// Lists of classes and of images have one on a line.
+void check_names(const std::string& folder, const DataSet& set) {
+  const auto check = [&](const std::string& name) {
+    if (has_controls(name))
+      fail_malformed(folder, ": ", quoted(name), " has a control character in its name: rename it");
+  };
+  for (const std::string& name : set.classes) check(name);
+  for (const LabelledImage& image : set.images) check(image.name);
+}
+
 }  // namespace
 
 DataSet list_data_set(const std::string& folder) {
@@ -87,6 +98,7 @@ DataSet list_data_set(const std::string& folder) {
   }
   if (!set) set = list_class_folders(folder);
   if (set->images.empty()) fail_malformed(folder, ": its list names no images");
+  check_names(folder, *set);
   std::sort(set->images.begin(), set->images.end(),
             [](const LabelledImage& a, const LabelledImage& b) { return a.name < b.name; });
   for (size_t i = 1; i < set->images.size(); ++i) {

@@ -49,9 +49,7 @@ std::optional<int64_t> known(int64_t index) { return index < 0 ? std::nullopt : 
 
 // What `text` says about the class: a synset id, a label, or (where `labels` has that many) an index.
 std::optional<int64_t> class_of(std::string_view text, const LabelSet& labels) {
-  const std::string_view synset = synset_prefix(text);
-  if (!synset.empty()) return known(labels.index_of_synset(synset));
-  if (const int64_t index = labels.index_of_name(text); index >= 0) return index;
+  if (const int64_t index = labels.index_of(text); index >= 0) return index;
   int64_t index = 0;
   if (parse_int(text, &index) && index >= 0 && (index < labels.size() || labels.size() == 0)) return index;
   return std::nullopt;
@@ -125,10 +123,11 @@ int64_t find_truth(std::vector<Sample>* samples, const LabelSet& labels, TruthSo
   return n_known;
 }
 
-LabelSet labels_of_folders(const std::vector<Sample>& samples) {
+std::optional<LabelSet> labels_of_folders(const std::vector<Sample>& samples, int64_t n_classes) {
   std::set<std::string> names;
   for (const Sample& sample : samples) names.insert(folder_of(sample.path));
-  return LabelSet::parse(join(names, "\n"), "folders");
+  if (static_cast<int64_t>(names.size()) != n_classes) return std::nullopt;
+  return LabelSet::of({names.begin(), names.end()}, "folders");
 }
 
 std::vector<Sample> shard(const std::vector<Sample>& samples, int64_t index, int64_t count) {

@@ -37,8 +37,9 @@ enum class TruthSource {
 // Fills in `truth` where `labels` knows the class; samples that have one already keep it. Returns how many have one.
 int64_t find_truth(std::vector<Sample>* samples, const LabelSet& labels, TruthSource source = TruthSource::Auto);
 
-// Class indices for folders that no label set names: the sorted folder names themselves become the classes.
-LabelSet labels_of_folders(const std::vector<Sample>& samples);
+// Class indices for folders that no label set names: the sorted folder names themselves become the classes. None where they are not
+// `n_classes`. Throws Malformed for a name that no class can have.
+std::optional<LabelSet> labels_of_folders(const std::vector<Sample>& samples, int64_t n_classes);
 
 // Part `index` of `count` (dnn-infer --shard i/n): every count-th sample from `index` on. Throws Usage.
 std::vector<Sample> shard(const std::vector<Sample>& samples, int64_t index, int64_t count);

@@ -49,6 +49,20 @@ LabelSet LabelSet::parse(std::string_view text, std::string name) {
   return set;
 }
 
+LabelSet LabelSet::of(const std::vector<std::string>& names, std::string name) {
+  LabelSet set;
+  set.name_ = std::move(name);
+  if (names.empty()) fail_malformed("a label list without labels");
+  for (const std::string& label : names) {
+    if (has_controls(label) || trimmed(label).empty())
+      fail_malformed("a class is called ", quoted(label), ", which is no line of text: rename it");
+    set.labels_.push_back(label);
+    set.synsets_.emplace_back(synset_prefix(label));
+  }
+  set.build_index();
+  return set;
+}
+
 LabelSet LabelSet::read(const std::string& path) {
   const std::string text = read_file(path);
   try {
@@ -60,10 +74,12 @@ LabelSet LabelSet::read(const std::string& path) {
 }
 
 void LabelSet::build_index() {
+  by_label_.clear();
   by_synset_.clear();
   by_name_.clear();
   for (size_t i = 0; i < labels_.size(); ++i) {
     const auto index = static_cast<int64_t>(i);
+    if (const auto [place, added] = by_label_.emplace(labels_[i], index); !added) place->second = kAmbiguous;
     if (!synsets_[i].empty()) {
       const auto [place, added] = by_synset_.emplace(synsets_[i], index);
       if (!added) fail_malformed("synset ", synsets_[i], " stands in lines ", place->second + 1, " and ", index + 1);
@@ -110,6 +126,19 @@ LabelSet LabelSet::with_synsets_of(const LabelSet& other) const {
   set.synsets_ = fitted.synsets_;
   set.build_index();
   return set;
+}
+
+std::string LabelSet::line(int64_t index) const {
+  const std::string &label = labels_[index], &synset = synsets_[index];
+  return starts_with(label, synset) ? label : cat(synset, " ", label);
+}
+
+int64_t LabelSet::index_of(std::string_view text) const {
+  const auto exact = by_label_.find(std::string(text));
+  if (exact != by_label_.end() && exact->second != kAmbiguous) return exact->second;
+  const std::string_view synset = synset_prefix(text);
+  const int64_t index = synset.empty() ? -1 : index_of_synset(synset);
+  return index >= 0 ? index : index_of_name(text);
 }
 
 int64_t LabelSet::index_of_synset(std::string_view synset) const {

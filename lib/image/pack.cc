@@ -5,6 +5,7 @@
 
 #include "base/box.h"
 #include "base/error.h"
+#include "base/printable.h"
 #include "base/text.h"
 
 namespace dnn {
@@ -34,9 +35,9 @@ Sha256 take_digest(ByteReader& reader) {
   return digest;
 }
 
-// A path below a folder: others open what a name says.
+// A path below a folder, on one line: others open what a name says, and list them.
 bool is_plain(const std::string& name) {
-  if (name.empty() || name.find('\0') != std::string::npos) return false;
+  if (name.empty() || has_controls(name)) return false;
   for (const std::string& part : split(name, '/')) {
     if (part.empty() || part == "." || part == "..") return false;
   }

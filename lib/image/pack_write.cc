@@ -14,6 +14,7 @@
 #include "base/box.h"
 #include "base/error.h"
 #include "base/io.h"
+#include "base/private.h"
 #include "base/text.h"
 #include "base/threads.h"
 #include "image/data_set.h"
@@ -36,9 +37,7 @@ struct Stored {
 // A file that is added to, and may be there from an earlier run.
 class PartialFile {
  public:
-  explicit PartialFile(const std::string& path)
-      : path_(path), fd_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
-    if (fd_ < 0) fail();
+  explicit PartialFile(const std::string& path) : path_(path), fd_(open_growing(path, O_RDWR)) {
     if (::flock(fd_, LOCK_EX | LOCK_NB) != 0) fail_environment(path_, ": another process is making it");
   }
   ~PartialFile() {
@@ -48,6 +47,7 @@ class PartialFile {
   PartialFile& operator=(const PartialFile&) = delete;
 
   uint64_t size() const { return size_; }
+  int descriptor() const { return fd_; }
   // Goes on behind the first `size` bytes; the others are dropped.
   void cut(uint64_t size) {
     if (::ftruncate(fd_, static_cast<off_t>(size)) != 0 || ::lseek(fd_, 0, SEEK_END) < 0) fail();
@@ -88,8 +88,8 @@ class PackWriter {
     list();
     const std::string partial = output_ + ".partial";
     const Sha256 plan = packing::digest_of(as_bytes(plan_));
-    if (o_.resume && fs::exists(partial)) take_up(partial, plan);
     PartialFile file(partial);
+    if (o_.resume) take_up(file, partial, plan);
     if (end_ != 0) {
       file.cut(end_);
     } else {
@@ -125,8 +125,8 @@ class PackWriter {
   }
 
   // Takes over the images that an earlier run stored, up to the first that is not whole.
-  void take_up(const std::string& partial, const Sha256& plan) {
-    const MappedFile file(partial);
+  void take_up(const PartialFile& partial_file, const std::string& partial, const Sha256& plan) {
+    const MappedFile file(partial_file.descriptor(), partial);
     const Bytes bytes = file.bytes();
     if (bytes.size() < packing::kHeaderSize) return;
     const packing::Header header = packing::parse_header(bytes);

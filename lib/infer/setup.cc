@@ -241,10 +241,9 @@ RunLabels choose_labels(const Package& package, const std::string& path, const s
   for (const std::string& input : inputs) {
     if (!std::filesystem::is_directory(input) && !is_pack(input)) return labels;
   }
-  LabelSet folders = labels_of_folders(list_images(inputs));
-  if (folders.size() != n_classes || n_classes < 2) return labels;
-  labels.name = folders.name();
-  labels.set = std::move(folders);
+  if (n_classes < 2) return labels;
+  labels.set = labels_of_folders(list_images(inputs), n_classes);
+  if (labels.set) labels.name = labels.set->name();
   return labels;
 }
 

@@ -313,7 +313,7 @@ class Calibrator {
 void ChannelMeans::append(const ChannelMeans& other) {
   sums.resize(std::max(sums.size(), other.sums.size()));
   for (size_t c = 0; c < other.sums.size(); ++c) sums[c] += other.sums[c];
-  count += other.count;
+  count = added(count, other.count);
 }
 
 void ChannelFigures::append(const ChannelFigures& other) {

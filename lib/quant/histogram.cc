@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 
 #include "base/error.h"
 
@@ -15,6 +16,11 @@ constexpr int kLeastExponent = -100;
 int exponent_of(double x) { return x == 0 ? kLeastExponent : std::max(std::ilogb(x) + 1, kLeastExponent); }
 
 }  // namespace
+
+int64_t added(int64_t a, int64_t b) {
+  if (a < 0 || b < 0 || a > kMostCount || b > kMostCount - a) fail_malformed("a count is out of range");
+  return a + b;
+}
 
 double Histogram::width() const { return std::ldexp(1.0, exponent_) / kHalf; }
 
@@ -57,15 +63,16 @@ std::pair<double, double> Histogram::add(std::span<const float> values) {
 }
 
 void Histogram::add(const Histogram& other) {
-  not_finite_ += other.not_finite_;
+  not_finite_ = added(not_finite_, other.not_finite_);
   if (other.empty()) return;
+  const int64_t total = added(count_, other.count_);
   widen(other.exponent_);
   Histogram same = other;
   same.widen(exponent_);
   for (size_t i = 0; i < bins_.size(); ++i) bins_[i] += same.bins_[i];
   low_ = count_ == 0 ? other.low_ : std::min(low_, other.low_);
   high_ = count_ == 0 ? other.high_ : std::max(high_, other.high_);
-  count_ += other.count_;
+  count_ = total;
 }
 
 std::vector<Histogram::Bin> Histogram::bins() const {
@@ -92,20 +99,24 @@ Histogram::Parts Histogram::parts() const {
 
 Histogram Histogram::of(const Parts& parts) {
   Histogram histogram;
-  histogram.not_finite_ = parts.not_finite;
+  histogram.not_finite_ = added(parts.not_finite, 0);
   if (parts.counts.empty()) return histogram;
   constexpr int64_t kBins = 2 * int64_t{kHalf};
-  if (parts.first < 0 || parts.first >= kBins || static_cast<int64_t>(parts.counts.size()) > kBins - parts.first)
+  const auto n = static_cast<int64_t>(parts.counts.size());
+  if (parts.first < 0 || parts.first >= kBins || n > kBins - parts.first)
     fail_malformed("a histogram has more bins than there are");
+  if (parts.exponent < kLeastExponent || parts.exponent > std::numeric_limits<float>::max_exponent)
+    fail_malformed("a histogram's exponent is not one of float32's");
+  if (parts.counts.front() == 0 || parts.counts.back() == 0) fail_malformed("a histogram ends in an empty bin");
+  for (const int64_t count : parts.counts) histogram.count_ = added(histogram.count_, count);
   histogram.widen(parts.exponent);
   std::copy(parts.counts.begin(), parts.counts.end(), histogram.bins_.begin() + parts.first);
-  constexpr int64_t kMost = INT64_MAX / kBins;
-  for (const int64_t n : parts.counts) {
-    if (n < 0 || n > kMost) fail_malformed("a histogram's count is out of range");
-    histogram.count_ += n;
-  }
-  const double end = std::ldexp(1.0, parts.exponent);
-  if (!(parts.low <= parts.high) || parts.low < -end || parts.high > end || histogram.count_ == 0)
+  // The extremes lie in the outer bins; a number so small that it is 0 beside the width may be in the next one.
+  const auto outer = [&](double extreme, int64_t bin) {
+    const double at = extreme / histogram.width() + kHalf - static_cast<double>(bin);
+    return std::abs(extreme) <= std::numeric_limits<float>::max() && at >= -1 && at <= 2;
+  };
+  if (!(parts.low <= parts.high) || !outer(parts.low, parts.first) || !outer(parts.high, parts.first + n - 1))
     fail_malformed("a histogram's extremes do not fit its bins");
   histogram.low_ = parts.low;
   histogram.high_ = parts.high;

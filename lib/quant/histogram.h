@@ -10,6 +10,10 @@
 
 namespace dnn::quant {
 
+// Two counts of samples or numbers together. Throws Malformed beyond 2^53, which no run reaches: a state holds such counts.
+inline constexpr int64_t kMostCount = int64_t{1} << 53;
+int64_t added(int64_t a, int64_t b);
+
 class Histogram {
  public:
   static constexpr int kHalf = 4096;  // bins on each side of 0
@@ -40,7 +44,7 @@ class Histogram {
     std::vector<int64_t> counts;  // from the first that is not 0 to the last
   };
   Parts parts() const;
-  static Histogram of(const Parts& parts);  // throws Malformed where they fit no histogram
+  static Histogram of(const Parts& parts);  // throws Malformed for what parts() never gives
 
  private:
   void widen(int exponent);

@@ -149,7 +149,7 @@ void Seen::append(const Seen& other) {
   histogram.add(other.histogram);
   low_sum += other.low_sum;
   high_sum += other.high_sum;
-  samples += other.samples;
+  samples = added(samples, other.samples);
 }
 
 void Seen::add(const Seen& other) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -17,7 +18,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 constexpr const char* kFormat = "dnn-quantize state 1";
-constexpr int kMostExponent = 128;  // of float32 numbers
+constexpr double kMostNumber = std::numeric_limits<float>::max();  // of what is calibrated on
+constexpr size_t kMostParts = 64;                                  // of a sum: 40 parts of 53 bits cover all doubles
 
 Json seen_json(const std::string& name, const Seen& seen) {
   const Histogram::Parts parts = seen.histogram.parts();
@@ -37,7 +39,7 @@ int64_t count_in(const Json& json, const char* key) {
   const Json& value = json.at(key);
   if (!value.is_number_integer()) fail_malformed("'", key, "' is no whole number");
   const auto count = value.get<int64_t>();
-  if (count < 0) fail_malformed("'", key, "' is negative");
+  if (count < 0 || count > kMostCount) fail_malformed("'", key, "' is out of range");
   return count;
 }
 
@@ -49,12 +51,41 @@ double finite_in(const Json& json) {
 }
 
 ExactSum sum_in(const Json& json) {
-  if (!json.is_array()) fail_malformed("a sum is no list");
+  if (!json.is_array() || json.size() > kMostParts)
+    fail_malformed("a sum is no list of at most ", kMostParts, " parts");
   std::vector<double> parts;
   for (const Json& part : json) parts.push_back(finite_in(part));
-  ExactSum sum(parts);
-  if (!std::isfinite(sum.value())) fail_malformed("a sum is not finite");
-  return sum;
+  constexpr double kMostSum = kMostNumber * static_cast<double>(kMostCount);
+  if (std::any_of(parts.begin(), parts.end(), [&](double part) { return std::abs(part) > kMostSum; }))
+    fail_malformed("a sum is out of range");
+  return ExactSum(parts);
+}
+
+// True of a sum that so many numbers within [low, high] can have; products round.
+bool sums_within(double sum, int64_t count, double low, double high) {
+  constexpr double kRounding = 1e-9;
+  const auto n = static_cast<double>(count);
+  const double slack = kRounding * n * std::max(std::abs(low), std::abs(high));
+  return sum >= n * low - slack && sum <= n * high + slack;
+}
+
+// A sample without finite numbers adds 0 to both sums.
+void check_sums(const Seen& seen) {
+  const double low = seen.low_sum.value(), high = seen.high_sum.value();
+  const double least = std::min(seen.histogram.lowest(), 0.0), most = std::max(seen.histogram.highest(), 0.0);
+  if (low > high || !sums_within(low, seen.samples, least, most) || !sums_within(high, seen.samples, least, most))
+    fail_malformed("'low_sum' and 'high_sum' are no sums of ", seen.samples, " samples' extremes");
+}
+
+// Means are of numbers that the value's histogram saw, too, where there is one.
+void check_means(const ChannelMeans& means, const Seen* seen) {
+  const bool known = seen != nullptr && !seen->histogram.empty();
+  const double low = known ? seen->histogram.lowest() : -kMostNumber;
+  const double high = known ? seen->histogram.highest() : kMostNumber;
+  for (const ExactSum& sum : means.sums) {
+    if (!sums_within(sum.value(), means.count, low, high))
+      fail_malformed("a channel's sum is not one of ", means.count, " numbers that were seen");
+  }
 }
 
 Seen seen_in(const Json& json) {
@@ -65,11 +96,11 @@ Seen seen_in(const Json& json) {
   const Json& exponent = json.at("exponent");
   if (!exponent.is_number_integer()) fail_malformed("'exponent' is no whole number");
   const auto e = exponent.get<int64_t>();
-  if (e < -kMostExponent || e > kMostExponent) fail_malformed("'exponent' is not one of float32's");
+  if (e < INT16_MIN || e > INT16_MAX) fail_malformed("'exponent' is not one of float32's");
   parts.exponent = static_cast<int>(e);
   parts.first = count_in(json, "first");
   for (const Json& count : json.at("counts")) {
-    if (!count.is_number_integer() || count.get<int64_t>() < 0) fail_malformed("a count is no whole number");
+    if (!count.is_number_integer()) fail_malformed("a count is no whole number");
     parts.counts.push_back(count.get<int64_t>());
   }
   Seen seen;
@@ -77,6 +108,7 @@ Seen seen_in(const Json& json) {
   seen.samples = count_in(json, "samples");
   seen.low_sum = sum_in(json.at("low_sum"));
   seen.high_sum = sum_in(json.at("high_sum"));
+  check_sums(seen);
   return seen;
 }
 
@@ -84,7 +116,7 @@ Ranges ranges_in(const Json& json) {
   Ranges ranges;
   for (const Json& row : json) {
     const auto from = row.at(0).get<int64_t>(), to = row.at(1).get<int64_t>();
-    if (from < 0 || to <= from || (!ranges.empty() && from <= ranges.back().second))
+    if (from < 0 || to <= from || to > kMostCount || (!ranges.empty() && from <= ranges.back().second))
       fail_malformed("'done' has no rising ranges");
     ranges.emplace_back(from, to);
   }
@@ -99,7 +131,11 @@ State state_in(const Json& json) {
   state.samples = count_in(json, "samples");
   for (const Json& source : json.at("sources"))
     state.sources.push_back({source.at("inputs").get<std::vector<std::string>>(), ranges_in(source.at("done"))});
-  for (const Json& value : json.at("values")) state.seen[value.at("name").get<std::string>()] = seen_in(value);
+  for (const Json& value : json.at("values")) {
+    const Seen seen = seen_in(value);
+    if (seen.samples > state.samples) fail_malformed("a value was seen in more samples than there are");
+    state.seen[value.at("name").get<std::string>()] = seen;
+  }
   for (const Json& value : json.at("means")) {
     ChannelMeans means;
     const auto axis = value.at("axis").get<int64_t>();
@@ -107,7 +143,10 @@ State state_in(const Json& json) {
     means.axis = static_cast<int>(axis);
     means.count = count_in(value, "count");
     for (const Json& sum : value.at("sums")) means.sums.push_back(sum_in(sum));
-    state.means[value.at("name").get<std::string>()] = std::move(means);
+    const auto name = value.at("name").get<std::string>();
+    const auto seen = state.seen.find(name);
+    check_means(means, seen == state.seen.end() ? nullptr : &seen->second);
+    state.means[name] = std::move(means);
   }
   return state;
 }
@@ -211,7 +250,7 @@ void merge(State* into, const State& part) {
       same->done = joined(std::move(same->done), source.done);
     }
   }
-  into->samples += part.samples;
+  into->samples = added(into->samples, part.samples);
   for (const auto& [name, seen] : part.seen) into->seen[name].append(seen);
   for (const auto& [name, means] : part.means) {
     ChannelMeans& all = into->means[name];

@@ -38,7 +38,7 @@ Images::Images(const std::string& data, const std::optional<LabelSet>& classes) 
     const std::vector<std::string> given = std::exchange(names, {});
     for (int64_t i = 0; i < classes->size(); ++i) names.push_back(classes->label(i));
     std::vector<int64_t> place;
-    for (const std::string& name : given) place.push_back(classes->index_of_name(name));
+    for (const std::string& name : given) place.push_back(classes->index_of(name));
     const std::set<int64_t> known(place.begin(), place.end());
     if (known.count(-1) != 0 || known.size() != given.size() || given.size() != names.size())
       fail_usage(data, ": its classes are ", dnn::join(given, ", "), "; those of the training images are ",
@@ -54,7 +54,7 @@ Images::Images(const std::string& data, const std::optional<LabelSet>& classes) 
     if (!std::binary_search(labels_.begin(), labels_.end(), static_cast<int64_t>(c)))
       fail_usage(data, ": class ", names[c], " has no images");
   }
-  classes_ = LabelSet::parse(dnn::join(names, "\n"), "folders");
+  classes_ = classes ? *classes : LabelSet::of(names, "folders");
 }
 
 Image Images::read(int64_t i, const DecodeOptions& options) const {

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <ctime>
@@ -17,6 +16,7 @@
 #include "base/crc.h"
 #include "base/error.h"
 #include "base/io.h"
+#include "base/private.h"
 #include "base/text.h"
 
 namespace dnn::train {
@@ -93,10 +93,7 @@ const std::vector<double>& bucket_limits() {
 
 }  // namespace
 
-GrowingFile::GrowingFile(const std::string& path)
-    : path_(path), fd_(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)) {
-  if (fd_ < 0) fail_environment(path, ": cannot write: ", std::strerror(errno));
-}
+GrowingFile::GrowingFile(const std::string& path) : path_(path), fd_(open_growing(path, O_WRONLY | O_APPEND)) {}
 
 GrowingFile::~GrowingFile() { ::close(fd_); }
 

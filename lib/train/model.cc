@@ -67,7 +67,7 @@ std::vector<RateGroup> groups_of(const Graph& graph, const std::vector<std::stri
 }
 
 // As Kenning describes a model beside its file; names and layout are those of the file.
-void write_io_spec(const std::string& model, const Preprocess& p, const std::vector<std::string>& names) {
+void write_io_spec(const std::string& model, const Preprocess& p, const LabelSet& classes) {
   const Graph graph = read_to_convert(model, nullptr, {});
   const auto tensor = [&](ValueId v) {
     nlohmann::ordered_json shape = nlohmann::ordered_json::array();
@@ -84,7 +84,8 @@ void write_io_spec(const std::string& model, const Preprocess& p, const std::vec
   in["mean"] = channels(p.mean);
   in["std"] = channels(p.std);
   in["scale"] = double{p.scale} / double{p.divisor};
-  out["class_names"] = names;
+  out["class_names"] = nlohmann::ordered_json::array();
+  for (int64_t i = 0; i < classes.size(); ++i) out["class_names"].push_back(classes.label(i));
   const nlohmann::ordered_json spec = {{"input", {in}}, {"output", {out}}};
   write_file(model + ".json", json_text(spec, 4) + "\n");
 }
@@ -209,8 +210,7 @@ std::optional<LabelSet> own_classes(const TrainRequest& request, const Graph& mo
     const Images given(request.data, std::nullopt);
     const LabelSet own = LabelSet::parse(text, "model");
     bool known = own.size() == given.classes().size();
-    for (int64_t i = 0; known && i < given.classes().size(); ++i)
-      known = own.index_of_name(given.classes().label(i)) >= 0;
+    for (int64_t i = 0; known && i < given.classes().size(); ++i) known = own.index_of(given.classes().label(i)) >= 0;
     if (known) return own;
     if (request.warn) request.warn("the network's labels are not the data's classes, which take their places in order");
   }
@@ -237,7 +237,7 @@ void say_what_stays(const TrainRequest& request, const Graph& model, const Froze
 
 std::vector<std::string> names_of(const LabelSet& classes) {
   std::vector<std::string> names;
-  for (int64_t i = 0; i < classes.size(); ++i) names.push_back(classes.label(i));
+  for (int64_t i = 0; i < classes.size(); ++i) names.push_back(classes.line(i));
   return names;
 }
 
@@ -530,21 +530,20 @@ class Run {
     Graph graph = trainer_->model(progress.best);
     if (cached_) graph = train::join(backbone_, graph, softmax_);
     if (integers_) graph = integers_->finish(graph);
-    const std::vector<std::string> names = names_of(images_->classes());
     const auto set = [&](const std::string& key, const std::string& text) {
       auto& all = graph.metadata;
       all.erase(std::remove_if(all.begin(), all.end(), [&](const auto& entry) { return entry.first == key; }),
                 all.end());
       all.emplace_back(key, text);
     };
-    set("labels", dnn::join(names, "\n"));
+    set("labels", dnn::join(names_of(images_->classes()), "\n"));
     set("preprocess", to_json(input_.preprocess));
     if (supernet_) set(branch::kSupernetKey, branch::ranges_text(ranges_));
     ConvertOptions convert;
     convert.warn = request_.warn;
     convert.certify = integers_ == nullptr;  // as dnn-quantize: a certificate would ask for more than integers promise
     convert_model(std::move(graph), request_.output, convert);
-    if (request_.io_spec) write_io_spec(request_.output, input_.preprocess, names);
+    if (request_.io_spec) write_io_spec(request_.output, input_.preprocess, images_->classes());
   }
 
   const TrainRequest& request_;

@@ -28,7 +28,7 @@ std::vector<int64_t> order_of(const Graph& model, const LabelSet& classes, int64
     if (own.size() != outputs) return {};
     bool same = true;
     for (int64_t i = 0; i < classes.size(); ++i) {
-      const int64_t at = own.index_of_name(classes.label(i));
+      const int64_t at = own.index_of(classes.label(i));
       if (at < 0) fail_usage("--teacher ", path, ": it knows no class ", quoted(classes.label(i)));
       order.push_back(at);
       same = same && at == i;

@@ -110,7 +110,7 @@ std::string to_line(const Record& r) {
 
 std::vector<Record> read_log(const std::string& path, const std::function<void(const std::string&)>& warn) {
   check_regular(path);
-  const std::string text = read_file(path);
+  const std::string text = read_regular_file(path);
   std::vector<Record> records;
   size_t left_out = 0, number = 0;
   for (size_t begin = 0; begin < text.size(); ++number) {
@@ -143,9 +143,9 @@ std::vector<Record> read_log(const std::string& path, const std::function<void(c
 Log::Log(std::string path) : path_(std::move(path)) {
   if (path_.empty()) return;
   check_regular(path_);
-  file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
   if (file_ < 0) fail_environment(path_, ": cannot be written: ", std::strerror(errno));
-  const std::string text = read_file(path_);
+  const std::string text = read_regular_file(path_);
   const size_t whole = text.rfind('\n') + 1;  // 0 when there is no line
   if (whole == text.size()) return;
   if (Json::accept(text.substr(whole))) {

@@ -97,5 +97,40 @@ TEST(Private, ARegularFileIsWantedAndNothingIsWaitedFor) {
   }
 }
 
+TEST(Private, NoOtherFileIsWrittenInPlaceOfOneThatGrows) {
+  const TemporaryFolder folder(::testing::TempDir());
+  const std::string path = folder.path() + "/grows", victim = folder.path() + "/victim";
+  for (int i = 0; i < 2; ++i) {  // made, then taken up
+    const int fd = open_growing(path, O_WRONLY | O_APPEND);
+    EXPECT_EQ(::write(fd, "ab", 2), 2);
+    ::close(fd);
+  }
+  EXPECT_EQ(read_file(path), "abab");
+  const auto refused = [&](const std::string& reason) {
+    const std::string said = refusal([&] { open_growing(path, O_RDWR); });
+    EXPECT_EQ(said, path + ": " + reason + ", and is not written to: remove it, or choose another folder");
+    ::unlink(path.c_str());
+  };
+  write_file(victim, "keep");
+  ASSERT_EQ(::link(path.c_str(), (folder.path() + "/same").c_str()), 0);
+  refused("has another name, too");
+  ASSERT_EQ(::symlink("victim", path.c_str()), 0);
+  refused("is a symbolic link");
+  ASSERT_EQ(::symlink("nowhere", path.c_str()), 0);
+  refused("is a symbolic link");
+  EXPECT_NE(::access((folder.path() + "/nowhere").c_str(), F_OK), 0);
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  refused("is no regular file");
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_NE(refusal([&] { open_growing(path, O_WRONLY); }), "");  // nobody reads it
+  ::unlink(path.c_str());
+  EXPECT_EQ(read_file(victim), "keep");
+  EXPECT_NE(refusal([&] { open_growing(folder.path() + "/no/file", O_RDWR); }).find("cannot write"), std::string::npos);
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+  write_file(path, "theirs");
+  ASSERT_EQ(::chown(path.c_str(), 12345, static_cast<gid_t>(-1)), 0);
+  refused("belongs to user 12345");
+}
+
 }  // namespace
 }  // namespace dnn

@@ -225,6 +225,24 @@ TEST(BranchConfig, DevicesByNameLetterOrIndex) {
   EXPECT_EQ(refused_config(with(kMbconv, "[0, 1]", "[cpu, C]")), "3 x.yaml:14: ANYNET.DEVICES names cpu twice");
 }
 
+// A page of text asks for no more memory than networks of that kind take: by many blocks, or by wide ones.
+TEST(BranchNetwork, MemoryIsBounded) {
+  const auto asking = [](size_t stages, const std::string& depth, const std::string& width) {
+    const auto all = [&](const std::string& one) { return join(std::vector<std::string>(stages, one)); };
+    return cat(
+        "MODEL: {TYPE: mbanynet, NUM_CLASSES: 5}\nANYNET: {BLOCK_TYPE: res_basic_block, DEVICES: [cpu], STRIDES: [",
+        all("[1]"), "], DEPTHS: [", all("[" + depth + "]"), "], WIDTHS: [", all("[" + width + "]"),
+        "], ORIGINAL_WIDTHS: [", all(width), "]}\nTRAIN: {IM_SIZE: 8}\n");
+  };
+  EXPECT_EQ(refused_config(asking(2, "2", "8")), "accepted");
+  for (const std::string& text : {asking(64, "1000", "8"), asking(1, "1", "8192")}) {
+    const std::string said = refused_config(text);
+    EXPECT_EQ(said.rfind("4 x.yaml: its network of ", 0), 0U) << said;
+    EXPECT_NE(said.find(" MB of memory; --max-memory BYTES allows more"), std::string::npos) << said;
+    EXPECT_GT(count_network(parsed(text)).weights, 0);  // counts take none
+  }
+}
+
 TEST(BranchConfig, RefusalsNameLineAndWayOut) {
   EXPECT_EQ(refused_config(with(kBasic, "STEM_W", "STEM_WIDTH")),
             "4 x.yaml:4: ANYNET.STEM_WIDTH is no setting of a branched network; remove it");

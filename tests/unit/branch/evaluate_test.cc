@@ -38,6 +38,8 @@ TEST(BranchEvaluation, EnergyThatCannotBeReadIsLeftOut) {
   EXPECT_TRUE(parse_json(result_json(r))["energy_uj"].is_null());
   r.energy_uj = 77.25;
   EXPECT_EQ(csv_row(r), "\"a,b/R-50-CD.yaml\",1234.6,77.3");
+  r.cfg = "=1+2.yaml";  // a spreadsheet would compute it
+  EXPECT_EQ(csv_row(r), "'=1+2.yaml,1234.6,77.3");
 }
 
 TEST(BranchEvaluation, SaysWhatIsNotWorthIt) {

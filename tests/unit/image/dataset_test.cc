@@ -45,6 +45,29 @@ TEST(Labels, DamageIsMalformed) {
   EXPECT_THROW(LabelSet::parse("n01440764 a\nn01440764 b\n", "twice"), Error);
 }
 
+TEST(Labels, NamesOfFoldersStayAsTheyAre) {
+  const std::vector<std::string> names = {"b ", "n01440764 tench", "n01443537", "Crane", "crane", "crane, a bird"};
+  const LabelSet set = LabelSet::of(names, "folders");
+  std::string lines;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const auto index = static_cast<int64_t>(i);
+    EXPECT_EQ(set.index_of(names[i]), index) << names[i];
+    EXPECT_EQ(set.line(index), names[i]);
+    lines += names[i] + "\n";
+  }
+  // A network keeps them as lines of text: the folders are found by what such a list says.
+  const LabelSet read = LabelSet::parse(lines, "model");
+  EXPECT_EQ(read.label(1), "tench");
+  EXPECT_EQ(read.line(1), "n01440764 tench");
+  EXPECT_EQ(read.line(2), "n01443537");
+  for (size_t i = 0; i < names.size(); ++i) EXPECT_EQ(read.index_of(names[i]), static_cast<int64_t>(i)) << names[i];
+  for (const char* bad : {"a\nb", "a\x7f",
+                          "a\xc2\x9b"
+                          "31m",
+                          " ", ""})
+    EXPECT_THROW(LabelSet::of({"a", bad}, "folders"), Error) << bad;
+}
+
 TEST(Labels, SynsetPrefixes) {
   EXPECT_EQ(synset_prefix("n01440764_tench.JPEG"), "n01440764");
   EXPECT_EQ(synset_prefix("n014407641.jpg"), "");
@@ -102,7 +125,8 @@ TEST_F(Dataset, ListsNameTheirClasses) {
 
 TEST_F(Dataset, FolderNamesCanBeTheLabels) {
   std::vector<Sample> samples = list_images({at("goldfish"), at("n02012849")});
-  const LabelSet labels = labels_of_folders(samples);
+  EXPECT_FALSE(labels_of_folders(samples, 3).has_value());
+  const LabelSet labels = *labels_of_folders(samples, 2);
   EXPECT_EQ(labels.size(), 2);
   EXPECT_EQ(find_truth(&samples, labels), 3);
   EXPECT_EQ(samples[0].truth, 0);

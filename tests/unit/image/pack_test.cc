@@ -143,6 +143,26 @@ TEST_F(Pack, RefusesAPartialFileOfOtherImages) {
   }
 }
 
+// The partial file's name can be guessed: whoever may write the folder can put a link there.
+TEST_F(Pack, WritesThroughNoLink) {
+  write_file(at("victim"), "keep");
+  for (const bool resume : {false, true}) {
+    for (const char* target : {"victim", "nowhere"}) {
+      fs::create_symlink(target, at("set.dnnd.partial"));
+      try {
+        pack({.resume = resume});
+        FAIL();
+      } catch (const Error& e) {
+        EXPECT_EQ(e.kind(), ErrorKind::Environment);
+        EXPECT_NE(std::string(e.what()).find("set.dnnd.partial: is a symbolic link"), std::string::npos) << e.what();
+      }
+      fs::remove(at("set.dnnd.partial"));
+    }
+  }
+  EXPECT_EQ(read_file(at("victim")), "keep");
+  EXPECT_FALSE(fs::exists(at("nowhere")));
+}
+
 TEST_F(Pack, NamesBrokenImagesOrLeavesThemOut) {
   write_file(at("set/cat/a.jpg"), "no image");
   try {
@@ -202,7 +222,8 @@ TEST_F(Pack, NamesLeadNowhereElse) {
   PackIndex index = ImagePack(at("set.dnnd")).index();
   const std::string whole = read_file(at("set.dnnd"));
   packing::Header header = packing::parse_header(as_bytes(whole));
-  for (const char* name : {"../secret.png", "/etc/x.png", "a//b.png", "cat/../../x.png", ""}) {
+  for (const char* name :
+       {"../secret.png", "/etc/x.png", "a//b.png", "cat/../../x.png", "", "cat/a\nb.png", "cat/\x1b[2J.png"}) {
     index.images[0].name = name;
     const std::string rows = packing::index_text(index);
     header.index_size = rows.size();
@@ -210,6 +231,22 @@ TEST_F(Pack, NamesLeadNowhereElse) {
     const std::string text = packing::header_text(header) +
                              whole.substr(packing::kHeaderSize, header.index_offset - packing::kHeaderSize) + rows;
     EXPECT_THROW(parse_pack(as_bytes(text)), Error) << name;
+  }
+}
+
+TEST_F(Pack, NamesWithControlsAreRefused) {
+  for (const char* name : {"set/cat/e\nf.png", "set/c\nd/e.png"}) {
+    make_folders(fs::path(at(name)).parent_path().string());
+    write_file(at(name), "x");
+    try {
+      list_data_set(at("set"));
+      FAIL() << name;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::Malformed);
+      EXPECT_NE(std::string(e.what()).find("has a control character in its name"), std::string::npos) << e.what();
+      EXPECT_EQ(std::string(e.what()).find('\n'), std::string::npos);
+    }
+    fs::remove(at(name));
   }
 }
 

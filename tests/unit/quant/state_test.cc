@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <random>
 
 #include "cases.h"
 #include "quant/storage.h"
+#include "refused.h"
 
 namespace dnn::quant {
 namespace {
@@ -167,6 +169,55 @@ TEST(State, RefusesWhatIsNone) {
     text.replace(at, std::string(from).size(), to);
     EXPECT_THROW(parse_state(text), Error) << to;
   }
+}
+
+// Numbers that no run can have added up: they would choose any range, or overflow where states are merged.
+TEST(State, IsHeldToItsExtremesAndCounts) {
+  const Network n;
+  Given few(std::vector<Tensor>(n.samples.begin(), n.samples.begin() + 2));
+  const nlohmann::json good = nlohmann::json::parse(state_json(n.run(few, options().calibrate)));
+  const auto refusal = [&](const char* list, const nlohmann::json& change) {
+    nlohmann::json state = good;
+    nlohmann::json& place = *list == 0 ? state : state[list][0];
+    place.update(change);
+    return refused([&] { parse_state(state.dump()); });
+  };
+  EXPECT_EQ(refusal("", nlohmann::json::object()), "accepted");
+  const auto counts = static_cast<int64_t>(good["values"][0]["counts"].size());
+  ASSERT_GT(counts, 2);
+  const double high = good["values"][0]["high"];
+  for (const char* change :
+       {R"({"low_sum": [1e30], "high_sum": [-1e30]})", R"({"low_sum": [0.5], "high_sum": [0.25]})",
+        R"({"low_sum": [-1.7e308], "high_sum": [1.7e308]})", R"({"low_sum": [-1e9]})", R"({"high_sum": [1e9]})",
+        R"({"samples": 9223372036854775807})", R"({"samples": 3})", R"({"not_finite": 9223372036854775807})",
+        R"({"exponent": -128})", R"({"exponent": 120})", R"({"exponent": 128, "low": -3.5e38})", R"({"low": -1e-300})",
+        R"({"first": 0})", R"({"low_sum": [1, 1e60]})"})
+    EXPECT_EQ(refusal("values", nlohmann::json::parse(change)).substr(0, 2), "3 ") << change;
+  EXPECT_EQ(refusal("values", {{"high", high * 4}}), "3 a histogram's extremes do not fit its bins");
+  EXPECT_EQ(refusal("values", {{"counts", std::vector<int64_t>(counts, INT64_MAX / 8192)}}),
+            "3 a count is out of range");
+  EXPECT_EQ(refusal("values", {{"low_sum", std::vector<double>(100, 1e-9)}}), "3 a sum is no list of at most 64 parts");
+  EXPECT_EQ(refusal("", {{"samples", INT64_MAX}}), "3 'samples' is out of range");
+  nlohmann::json sums = good["means"][0]["sums"];
+  sums[0] = {1e9};
+  EXPECT_EQ(refusal("means", {{"sums", sums}}).substr(0, 23), "3 a channel's sum is no");
+}
+
+TEST(State, CountsThatAreMergedDoNotOverflow) {
+  const Network n;
+  Given few(std::vector<Tensor>(n.samples.begin(), n.samples.begin() + 2));
+  State a = n.run(few, options().calibrate), b = a;
+  b.sources[0].inputs = {"others"};
+  a.samples = b.samples = kMostCount;
+  EXPECT_EQ(refused([&] { merge(&a, b); }), "3 a count is out of range");
+  Seen seen = a.seen.begin()->second;
+  seen.samples = kMostCount;
+  EXPECT_THROW(Seen(seen).append(seen), Error);
+  Histogram::Parts parts = seen.histogram.parts();
+  parts.counts.front() = kMostCount - seen.histogram.count();
+  Histogram large = Histogram::of(parts);
+  EXPECT_THROW(large.add(Histogram(large)), Error);
+  EXPECT_EQ(large.count(), Histogram::of(parts).count());
 }
 
 TEST(Calibrate, SaysThatSortedInputsAreSorted) {

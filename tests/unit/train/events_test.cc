@@ -29,6 +29,18 @@ TEST(Events, AreTensorFlowsBytes) {
             "00000000000000f03f000000000000000000000000000000400000000000000000000000000000f03f");
 }
 
+TEST(Events, ALogIsAddedToThroughNoLink) {
+  const TemporaryFolder folder(std::filesystem::temp_directory_path().string());
+  const std::string path = folder.path() + "/train.log";
+  GrowingFile(path).write("one\n");
+  GrowingFile(path).write("two\n");
+  EXPECT_EQ(read_file(path), "one\ntwo\n");
+  std::filesystem::rename(path, folder.path() + "/other");
+  std::filesystem::create_symlink("other", path);
+  EXPECT_THROW(GrowingFile{path}, Error);
+  EXPECT_EQ(read_file(folder.path() + "/other"), "one\ntwo\n");
+}
+
 TEST(Events, AFileBeginsWithItsVersionAndGrows) {
   const TemporaryFolder folder(std::filesystem::temp_directory_path().string());
   {
