@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/inside.h"
 #include "base/printable.h"
 #include "image/dataset.h"
 
@@ -19,7 +20,10 @@ std::vector<std::string> subfolders(const std::string& folder) {
   std::error_code error;
   if (!fs::is_directory(folder, error)) fail_environment(folder, ": no such folder");
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    if (entry.is_directory(error) && !is_hidden(entry.path())) names.push_back(entry.path().filename().string());
+    if (!entry.is_directory(error) || is_hidden(entry.path())) continue;
+    if (entry.is_symlink(error) && lies_in(folder, entry.path()))
+      fail_malformed(entry.path().string(), ": a link to a folder that holds this one, and no class: remove it");
+    names.push_back(entry.path().filename().string());
   }
   if (error) fail_environment(folder, ": ", error.message());
   std::sort(names.begin(), names.end());

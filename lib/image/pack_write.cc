@@ -10,9 +10,11 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <map>
 
 #include "base/box.h"
 #include "base/error.h"
+#include "base/inside.h"
 #include "base/io.h"
 #include "base/private.h"
 #include "base/text.h"
@@ -115,6 +117,7 @@ class PackWriter {
     DataSet set = list_data_set(folder_);
     index_.classes = std::move(set.classes);
     items_ = std::move(set.images);
+    warn_of_links();
     plan_ = cat("max_side ", o_.max_side, " share ", o_.jpeg_share.value_or(-1), " quality ", o_.quality, " upright ",
                 o_.apply_orientation, " skip ", o_.skip_broken, " seed ", o_.seed, "\n");
     for (const LabelledImage& item : items_) {
@@ -122,6 +125,27 @@ class PackWriter {
       if (::stat(item.path.c_str(), &status) != 0) fail_environment(item.path, ": ", std::strerror(errno));
       plan_ += cat(item.name, "\t", status.st_size, "\t", status.st_mtim.tv_sec, ".", status.st_mtim.tv_nsec, "\n");
     }
+  }
+
+  // A pack is passed on: its maker is told what it holds of files beyond the folder.
+  void warn_of_links() const {
+    const auto leaves = [&](const fs::path& path) {
+      std::error_code ignored;
+      return fs::is_symlink(path, ignored) && !lies_in(path, folder_);
+    };
+    std::map<std::string, bool> folders;
+    size_t n = 0;
+    std::string first;
+    for (const LabelledImage& item : items_) {
+      const fs::path path(item.path), above = path.parent_path();
+      const auto [known, fresh] = folders.try_emplace(above.string(), false);
+      if (fresh) known->second = leaves(above);
+      if (!known->second && !leaves(path)) continue;
+      if (++n == 1) first = (known->second ? above : path).string();
+    }
+    if (n > 0 && o_.warn)
+      o_.warn(cat(n, " of ", items_.size(), " images lie outside ", folder_, ", behind links as ", first,
+                  ": who gets the pack gets them"));
   }
 
   // Takes over the images that an earlier run stored, up to the first that is not whole.

@@ -57,6 +57,18 @@ class Planted(unittest.TestCase):
             for more in ((), ("--resume",)):
                 self.refuses(5, f"data.dnnd.partial: {reason}", "dnn-pack", "-q", "data", "-o", "data.dnnd", *more)
 
+    def test_a_class_that_is_a_link(self):
+        (self.folder / "private").mkdir()
+        shutil.copy(SAMPLE / "images/ring/00.png", self.folder / "private/secret.png")
+        (self.folder / "data/linked").symlink_to(self.folder / "private")
+        (self.folder / "data/star/one.png").symlink_to(self.folder / "private/secret.png")
+        code, said = self.run_tool("dnn-pack", "data", "-o", "data.dnnd")
+        self.assertEqual(code, 0, said)
+        self.assertIn("2 of 10 images lie outside data, behind links as data/linked", said)
+        (self.folder / "data/linked").unlink()
+        (self.folder / "data/linked").symlink_to("/")
+        self.refuses(3, "data/linked: a link to a folder that holds this one", "dnn-pack", "-q", "data", "-o", "again.dnnd")
+
     def test_a_log_of_training(self):
         for reason in self.plant("log/train.log"):
             self.refuses(5, f"log/train.log: {reason}", "dnn-train", "-q", SAMPLE / "shapes.onnx", "--preprocess", "imagenet-torch", "--data", "data",
