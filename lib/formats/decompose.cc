@@ -200,11 +200,17 @@ bool shrink(Decomposition& s) {  // x + bias below -lambd, x - bias above lambd
   return true;
 }
 
+// Terms that a norm of power 1 or 2 adds up, and the end that makes the norm of their sum.
+ValueId norm_terms(Decomposition& s, int64_t p) {
+  return p == 1 ? s.emit("Abs", {s.x()}) : s.emit("Mul", {s.x(), s.x()});
+}
+void end_in_norm(Decomposition& s, int64_t p, ValueId sum) { s.end(p == 1 ? "Identity" : "Sqrt", {sum}); }
+
 // x over its norm along the axis; zeros stay zeros.
 bool lp_normalisation(Decomposition& s) {
   const int64_t p = int_attribute(s.node(), "p");
   const ValueId axis = s.list({int_attribute(s.node(), "axis")});
-  const ValueId sum = s.emit("ReduceSum", {p == 1 ? s.emit("Abs", {s.x()}) : s.emit("Mul", {s.x(), s.x()}), axis});
+  const ValueId sum = s.emit("ReduceSum", {norm_terms(s, p), axis});
   const ValueId norm = p == 1 ? sum : s.emit("Sqrt", {sum});
   const ValueId nothing = s.emit("Equal", {norm, s.number(0)});
   s.end("Div", {s.x(), s.emit("Where", {nothing, s.number(1), norm})});
@@ -216,12 +222,7 @@ bool global_lp_pool(Decomposition& s) {
   if (!s.has_rank() || p < 1 || p > 2) return false;
   std::vector<int64_t> axes(static_cast<size_t>(s.rank() - 2));
   std::iota(axes.begin(), axes.end(), 2);
-  const ValueId terms = p == 1 ? s.emit("Abs", {s.x()}) : s.emit("Mul", {s.x(), s.x()});
-  if (p == 1) {
-    s.end("ReduceSum", {terms, s.list(axes)});
-  } else {
-    s.end("Sqrt", {s.emit("ReduceSum", {terms, s.list(axes)})});
-  }
+  end_in_norm(s, p, s.emit("ReduceSum", {norm_terms(s, p), s.list(axes)}));
   return true;
 }
 
@@ -235,12 +236,7 @@ bool lp_pool(Decomposition& s) {
   window.erase("p");
   window["count_include_pad"] = int64_t{1};
   if (int_attribute(s.node(), "ceil_mode") != 0) return false;  // whose last windows count less
-  const ValueId mean = s.emit("AveragePool", {p == 1 ? s.emit("Abs", {s.x()}) : s.emit("Mul", {s.x(), s.x()})}, window);
-  if (p == 1) {
-    s.end("Mul", {mean, s.number(size)});
-  } else {
-    s.end("Sqrt", {s.emit("Mul", {mean, s.number(size)})});
-  }
+  end_in_norm(s, p, s.emit("Mul", {s.emit("AveragePool", {norm_terms(s, p)}, window), s.number(size)}));
   return true;
 }
 

@@ -47,7 +47,7 @@ ValueId along_axis(Decomposition& s, int64_t depth, int64_t axis, int64_t rank) 
 
 bool one_hot(Decomposition& s) {
   const Tensor* depth = s.constant(1);
-  if (depth == nullptr || depth->size() != 1 || !s.has_rank()) return false;
+  if (depth == nullptr || depth->size() != 1 || !s.has_rank() || s.dtype(2) == DType::String) return false;
   const int64_t n = to_int64s(*depth)[0], rank = s.rank() + 1, axis = axis_of(s, rank);
   const auto value = [&](int64_t i) {
     if (const Tensor* known = s.constant(2))

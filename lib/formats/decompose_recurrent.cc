@@ -12,8 +12,9 @@ constexpr int64_t kMostSteps = 256;
 
 // Weights of one direction and the state that its steps hand on.
 struct Direction {
-  ValueId input_part = kNoValue;               // [T, B, gates * H], of all steps, with the bias
-  ValueId recurrent = kNoValue;                // [H, gates * H]
+  ValueId input_part = kNoValue;  // [T, B, gates * H], of all steps, with the bias
+  ValueId recurrent = kNoValue;   // [H, gates * H]; a GRU's last gate has its own
+  ValueId fresh = kNoValue;
   ValueId hidden = kNoValue, cell = kNoValue;  // [B, H]; none: zeros
 };
 
@@ -117,8 +118,11 @@ class Recurrent {
       }
     }
     direction.input_part = s_.emit("Add", {part, s_.store("B", Tensor::of<float>({width}, bias))});
-    recurrent_ = row(2, d);
-    direction.recurrent = s_.store("R", turned(recurrent_, width));
+    const std::vector<float> weights = row(2, d);
+    const int64_t together = op_ == "GRU" ? 2 : gates();
+    const auto last = weights.begin() + together * h_ * h_;
+    direction.recurrent = s_.store("R", turned({weights.begin(), last}, together * h_));
+    if (op_ == "GRU") direction.fresh = s_.store("Rh", turned({last, weights.end()}, h_));
     const auto initial = [&](size_t input) {
       if (s_.node().input(input) == kNoValue) return kNoValue;
       return s_.emit("Gather", {s_.node().input(input), s_.store("direction", Tensor::of<int64_t>({}, {d}))},
@@ -170,23 +174,16 @@ class Recurrent {
   // H = (1 - z) * h + z * H, with gates in the order z, r, h.
   void advance_gru(ValueId x, Direction* d) {
     const bool first = d->hidden == kNoValue;
-    const std::vector<float> gates_of(recurrent_.begin(), recurrent_.begin() + 2 * h_ * h_),
-        fresh_of(recurrent_.begin() + 2 * h_ * h_, recurrent_.end());
-    if (first || gate_weights_ == kNoValue || recurrent_of_ != d->recurrent) {
-      gate_weights_ = s_.store("Rzr", turned(gates_of, 2 * h_));
-      fresh_weights_ = s_.store("Rh", turned(fresh_of, h_));
-      recurrent_of_ = d->recurrent;
-    }
-    const ValueId seen = first ? kNoValue : s_.emit("MatMul", {d->hidden, gate_weights_});
+    const ValueId seen = first ? kNoValue : s_.emit("MatMul", {d->hidden, d->recurrent});
     const ValueId both = s_.emit(functions_[0], {sum(columns(x, 0, 2), seen)});
     const ValueId update = columns(both, 0, 1), reset = columns(both, 1, 1);
     ValueId recalled = kNoValue;
     if (linear_before_reset()) {
       const ValueId bias = s_.store("Rbh", Tensor::of<float>({h_}, behind_reset_));
-      const ValueId linear = first ? bias : s_.emit("Add", {s_.emit("MatMul", {d->hidden, fresh_weights_}), bias});
+      const ValueId linear = first ? bias : s_.emit("Add", {s_.emit("MatMul", {d->hidden, d->fresh}), bias});
       recalled = s_.emit("Mul", {reset, linear});
     } else if (!first) {
-      recalled = s_.emit("MatMul", {s_.emit("Mul", {reset, d->hidden}), fresh_weights_});
+      recalled = s_.emit("MatMul", {s_.emit("Mul", {reset, d->hidden}), d->fresh});
     }
     const ValueId fresh = s_.emit(functions_[1], {sum(columns(x, 2, 1), recalled)});
     const ValueId taken = s_.emit("Mul", {s_.emit("Sub", {s_.number(1), update}), fresh});
@@ -210,9 +207,8 @@ class Recurrent {
   const std::string op_;
   int64_t n_directions_ = 1, h_ = 0, steps_ = 0;
   std::vector<std::string> functions_;
-  std::vector<float> recurrent_, behind_reset_;
+  std::vector<float> behind_reset_;
   std::vector<ValueId> peepholes_;
-  ValueId gate_weights_ = kNoValue, fresh_weights_ = kNoValue, recurrent_of_ = kNoValue;
 };
 
 bool recurrent(Decomposition& s) { return Recurrent(s).run(); }

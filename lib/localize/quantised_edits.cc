@@ -92,7 +92,8 @@ void set_order(const Edit& edit, NodeId node, Graph& target) {
   std::vector<double> integers = there;
   const std::string name = target.value(old).name;
   if (edit.input == 2) {
-    if (edit.rows.size() != there.size() || *std::max_element(edit.rows.begin(), edit.rows.end()) >= there.size())
+    if (there.empty() || edit.rows.size() != there.size() ||
+        *std::max_element(edit.rows.begin(), edit.rows.end()) >= there.size())
       fail_unsupported("the integers of '", plain(edit.target), "' have no such order");
     for (size_t i = 0; i < there.size(); ++i) integers[held.place(i)] = there[held.place(edit.rows[i])];
     set_constant(target, node, 0, convert(Tensor::of<double>(before.shape(), integers), before.dtype()), name);

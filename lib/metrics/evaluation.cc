@@ -458,7 +458,7 @@ PairReport Evaluation::meet(size_t base_i, size_t other_i, std::vector<uint32_t>
   for (const auto& metric : metrics) metric->result(&pair.values);
   if (n_contradict > 0)
     pair.note += cat(pair.note.empty() ? "" : "; ", n_contradict, " of ", common.size(),
-                     " samples have another truth in each run: what is said of accuracy compares no like with like");
+                     " samples have another truth in each run, so that their accuracies are not of the same classes");
   return pair;
 }
 

@@ -228,7 +228,13 @@ void write_average_pool(Export& e) {
   const bool counts = e.node().attribute_int("count_include_pad", 0) != 0;
   Sliding border = s;
   if (s.padding == "same" && counts) {
-    const std::vector<int64_t> pads = e.node().attribute_ints("pads", {0, 0, 0, 0});
+    std::vector<int64_t> pads = e.node().attribute_ints("pads", {0, 0, 0, 0});
+    if (e.node().attribute_string("auto_pad", "NOTSET") != "NOTSET") {
+      const std::vector<int64_t> x = e.shape(0);
+      if (x[1] < 0 || x[2] < 0) e.refuse("its input's height and width are open; fix them with --shape");
+      const Window w = Window::of(e.node(), {x[1], x[2]}, s.kernel);
+      pads = {w.pad_begin[0], w.pad_begin[1], w.pad_end[0], w.pad_end[1]};
+    }
     if (e.node().attribute_int("ceil_mode", 0) != 0) e.refuse("a mean that counts part of its padding");
     border.padding = "valid";
     border.border = pads;

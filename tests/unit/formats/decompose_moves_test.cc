@@ -128,6 +128,8 @@ TEST(DecomposeMoves, LeavesWhatItHasNoDefinitionFor) {
       {"ScatterND",
        x + "const i: int64[1,1] = {0}\n  input u: float32[1,5]\n  y = ScatterND(x, i, u) {reduction = \"add\"}"},
       {"GatherElements", "input x: float32[N,5]\n  i = ArgMax(x) {axis = 1}\n  y = GatherElements(x, i) {axis = 1}"},
+      {"OneHot",
+       "input x: int64[3]\n  const d: int64[1] = {4}\n  const v: string[2] = {\"a\", \"b\"}\n  y = OneHot(x, d, v)"},
       {"GridSample", grid("mode = \"cubic\"")},
       {"LSTM",
        recurrent("LSTM", 1, 4, "x, w, r", "hidden_size = 3, activations = [\"HardSigmoid\", \"Tanh\", \"Tanh\"]")},

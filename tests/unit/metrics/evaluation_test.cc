@@ -204,7 +204,7 @@ TEST(Evaluation, TruthsThatContradictEachOtherAreSaid) {
                                    prediction(0, {3}), prediction(1, {4}), header("b"), Sample{0, "1.png", 3, {}},
                                    Sample{1, "2.png", 5, {}}, prediction(0, {3}), prediction(1, {4})});
   EXPECT_EQ(report.pairs.at(0).note,
-            "1 of 2 samples have another truth in each run: what is said of accuracy compares no like with like");
+            "1 of 2 samples have another truth in each run, so that their accuracies are not of the same classes");
 }
 
 TEST(Evaluation, EveryTwoRunsArePaired) {

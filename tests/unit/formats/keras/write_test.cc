@@ -65,6 +65,9 @@ TEST(KerasWrite, LayersComputeTheSameWhenReadBack) {
       {kImageInput, "  y = AveragePool(x) {kernel_shape = [3, 3], pads = [1, 1, 1, 1]}"},
       {kImageInput, "  y = AveragePool(x) {kernel_shape = [3, 3], pads = [1, 1, 1, 1], count_include_pad = 1}"},
       {kImageInput,
+       "  y = AveragePool(x) {kernel_shape = [3, 3], strides = [2, 2], auto_pad = \"SAME_UPPER\", count_include_pad = "
+       "1}"},
+      {kImageInput,
        "  const s: float32[4] = random(1)\n  const b: float32[4] = random(2)\n  const m: float32[4] = random(3)\n  "
        "const v: float32[4] = {0.5, 1, 2, 3}\n  y = BatchNormalization(x, s, b, m, v) {epsilon = 0.01}"},
       {kImageInput,
