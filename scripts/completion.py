@@ -5,7 +5,7 @@ OPTION = re.compile(r"^ {1,8}(-\S.*?)(?: {2,}(\S.*))?$")
 # Options whose help lists their values: "none, stretch, crop or crop:SHORTSIDE".
 IN_A_ROW = {"--preprocess", "--resize", "--filter", "--resize-compat", "--channels", "--layout", "--sandbox", "--schedule", "--augment"}
 # Options whose help names them less regularly: each value is offered where the help has it as a word.
-AS_WORDS = {"--precision": ("bf16", "f16", "float16", "bfloat16", "int8"), "--arithmetic": ("onnx", "tflite"), "--source-arithmetic": ("onnx", "tflite"),
+AS_WORDS = {"--precision": ("bf16", "f16", "float16", "bfloat16", "int8"), "--arithmetic": ("onnx", "tflite", "tflite-micro"), "--source-arithmetic": ("onnx", "tflite", "tflite-micro"),
             "--grey16": ("clip", "high-byte"), "--isa": ("x86-64", "avx2", "avx512"), "--processor": ("generic", "zen4", "zen5", "gpu"),
             "--target": ("x86-64", "aarch64", "avx2", "avx512", "avx512-bf16", "aarch64-neon", "aarch64-dotprod", "aarch64-i8mm")}
 # Options whose values a tool lists: tool, its option, column, what may stand in front of a value.

@@ -35,7 +35,7 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.source_level, "--source-opt", "0..4", "the level that is right (default 0)");
   args.option(&o.source_device, "--source-device", "NAME", "where it is right (default: --device)");
   args.option(&o.network.passes, "--pass", "CHANGES", "passes on or off, as for dnn-infer");
-  args.option(&o.network.arithmetic, "--arithmetic", "NAME", "of quantised layers: onnx or tflite");
+  args.option(&o.network.arithmetic, "--arithmetic", "NAME", "of quantised layers: onnx, tflite or tflite-micro");
   args.option(&o.reduce, "--reduce", "DIR", "write what differs, made small, as models and a report");
   args.flag(
       &o.partition, "--partition",

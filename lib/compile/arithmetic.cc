@@ -10,20 +10,42 @@
 namespace dnn {
 namespace {
 
-constexpr const char* kPass = "tflite-arithmetic";
+struct Row {
+  const char* name;
+  Arithmetic arithmetic;
+  const char* pass;
+};
+
+constexpr Row kRows[] = {
+    {"onnx", Arithmetic::Onnx, ""},
+    {"tflite", Arithmetic::Tflite, "tflite-arithmetic"},
+    {"tflite-micro", Arithmetic::TfliteMicro, "tflite-micro-arithmetic"},
+};
+
+const char* pass_of(Arithmetic arithmetic) {
+  return std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& row) { return row.arithmetic == arithmetic; })
+      ->pass;
+}
 
 }  // namespace
 
+std::vector<std::string> arithmetic_names() {
+  std::vector<std::string> names;
+  for (const Row& row : kRows) names.emplace_back(row.name);
+  return names;
+}
+
 Arithmetic arithmetic_named(const std::string& name) {
-  if (name == "tflite") return Arithmetic::Tflite;
-  if (name == "onnx") return Arithmetic::Onnx;
-  fail_usage("--arithmetic ", name, ": choose from onnx, tflite");
+  for (const Row& row : kRows) {
+    if (name == row.name) return row.arithmetic;
+  }
+  fail_usage("--arithmetic ", name, ": choose from ", join(arithmetic_names()));
 }
 
 std::string with_arithmetic(const std::string& changes, Arithmetic arithmetic) {
   if (arithmetic == Arithmetic::Onnx) return changes;
-  if (starts_with(changes, "only:")) return cat(changes, ",", kPass);
-  return cat(changes, changes.empty() ? "" : ",", "+", kPass);
+  if (starts_with(changes, "only:")) return cat(changes, ",", pass_of(arithmetic));
+  return cat(changes, changes.empty() ? "" : ",", "+", pass_of(arithmetic));
 }
 
 Graph in_arithmetic(const Graph& graph, Arithmetic arithmetic) {
@@ -31,13 +53,16 @@ Graph in_arithmetic(const Graph& graph, Arithmetic arithmetic) {
   Graph result = graph;
   infer_types(result);
   PassOptions options;
-  options.changes = cat("only:", kPass);
+  options.changes = cat("only:", pass_of(arithmetic));
   run_passes(result, options);
   return result;
 }
 
 Arithmetic arithmetic_of(const std::vector<std::string>& passes) {
-  return std::find(passes.begin(), passes.end(), kPass) == passes.end() ? Arithmetic::Onnx : Arithmetic::Tflite;
+  for (const Row& row : kRows) {
+    if (std::find(passes.begin(), passes.end(), row.pass) != passes.end()) return row.arithmetic;
+  }
+  return Arithmetic::Onnx;
 }
 
 }  // namespace dnn

@@ -1,4 +1,5 @@
-// The arithmetic of quantised networks, as --arithmetic names it: ONNX's, with factors in float32, or that of TFLite's reference kernels.
+// The arithmetic of quantised networks, as --arithmetic names it: ONNX's, with factors in float32, or that of TFLite's or
+// TensorFlow Lite Micro's reference kernels.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,9 +8,10 @@
 
 namespace dnn {
 
-enum class Arithmetic { Onnx, Tflite };
+enum class Arithmetic { Onnx, Tflite, TfliteMicro };
 
-// "onnx" or "tflite"; throws Usage for others.
+// One of arithmetic_names(); throws Usage for others.
+std::vector<std::string> arithmetic_names();
 Arithmetic arithmetic_named(const std::string& name);
 // Changes of passes, as in PassOptions, with the pass that computes as TFLite does where that is asked for.
 std::string with_arithmetic(const std::string& changes, Arithmetic arithmetic);

@@ -76,7 +76,7 @@ DType element_of(const CompileArgs& o, const CompileDevice& device) {
   const DType element = o.in_integers() ? DType::Int8 : element_named(o.precision);
   if (!device.float64) return element;
   if (element != DType::Float32) fail_usage("--precision ", o.precision, ": ", o.device, " computes in float64");
-  if (o.arithmetic == "tflite") fail_usage("--arithmetic tflite: ", o.device, " computes in float64");
+  if (o.arithmetic != "onnx") fail_usage("--arithmetic ", o.arithmetic, ": ", o.device, " computes in float64");
   return DType::Float64;
 }
 
@@ -92,7 +92,7 @@ void declare_numbers(cli::Args& args, CompileArgs* o) {
   args.option(
       &o->precision, "--precision", "TYPE",
       "compute float32 numbers in bf16 or f16 (docs/explanation/precision.md), or in int8 as dnn-quantize does");
-  args.choice(&o->arithmetic, "--arithmetic", {"onnx", "tflite"},
+  args.choice(&o->arithmetic, "--arithmetic", arithmetic_names(),
               "how quantised layers compute: with float32 factors, or with the bits of TFLite's reference kernels");
 }
 

@@ -30,8 +30,9 @@ NodeId layer_of(const Graph& graph, const Uses& uses, const Node& map, size_t op
   const NodeId maker = uses.producer[value];
   if (maker < 0 || only_reader(graph, uses, value) < 0) return -1;
   const Node& layer = graph.node(maker);
-  // Without multipliers in fixed point, and of the map's shape.
-  if (!is_internal(layer, "QuantizedConv") || layer.inputs.size() != 4 || !is_byte(graph.value(value).type.dtype) ||
+  // With factors in float32, and of the map's shape.
+  if (!is_internal(layer, "QuantizedConv") || graph.value(layer.inputs[3]).type.dtype != DType::Float32 ||
+      !is_byte(graph.value(value).type.dtype) ||
       graph.value(value).type.shape != graph.value(map.outputs[0]).type.shape)
     return -1;
   const Graph& body = body_of(map);

@@ -100,6 +100,14 @@ std::vector<std::pair<const char*, Tensor>> factors_of(Rescale rescale, bool con
     }
     return {{".factor", std::move(scale)}};
   }
+  if (rescale == Rescale::Tflite && !convolves) {
+    Tensor scale(DType::Float64, shape);
+    for (size_t m = 0; m < scales.size(); ++m) {
+      const double product = static_cast<double>(x.scale) * static_cast<double>(scales[m]);
+      scale.mutable_data<double>()[m] = product / static_cast<double>(y.scale);
+    }
+    return {{".factor", std::move(scale)}};
+  }
   Tensor multiplier(DType::Int32, shape), shift(DType::Int32, shape);
   for (size_t m = 0; m < scales.size(); ++m) {
     const bool exact = convolves && x.dtype == DType::Int8;
@@ -146,7 +154,7 @@ class ArithmeticLayer {
     const std::optional<Grid> y = grid_of(graph_, graph_.node(end_));
     if (!y || !is_op(graph_.node(end_), "QuantizeLinear")) return std::nullopt;
     y_ = *y;
-    y_.away = rescale_ == Rescale::FixedPoint;
+    y_.away = rescale_ != Rescale::Float;
     kept_ = Bounds(y_.dtype);
     if (!find_main() || !find_input() || !find_weights() || !find_bias()) return std::nullopt;
     return make();
@@ -466,7 +474,7 @@ std::optional<Patch> integers_picked(const Graph& graph, const Uses& uses, NodeI
 std::optional<Patch> integer_average(const Graph& graph, const Uses& uses, NodeId end, Rescale rescale) {
   std::optional<Grid> y = grid_of(graph, graph.node(end));
   if (!y || !is_op(graph.node(end), "QuantizeLinear")) return std::nullopt;
-  y->away = rescale == Rescale::FixedPoint;
+  y->away = rescale != Rescale::Float;
   std::vector<NodeId> removed;
   Bounds kept(y->dtype);
   NodeId main = -1;
@@ -489,14 +497,14 @@ std::optional<Patch> integer_average(const Graph& graph, const Uses& uses, NodeI
   const std::optional<Grid> x = grid_of(graph, graph.node(maker));
   const ValueId integers = graph.node(maker).inputs[0];
   if (!x || graph.constant(integers) != nullptr || !graph.value(integers).type.fixed()) return std::nullopt;
-  if (rescale == Rescale::FixedPoint && !same_grid(*x, *y)) return std::nullopt;
+  if (rescale != Rescale::Float && !same_grid(*x, *y)) return std::nullopt;
   Patch patch(graph, node.label() + " on integers");
   patch.place_at(end);
   Node made = node;
   made.op = "QuantizedAverage";
   made.domain = kInternalDomain;
   made.attributes["global"] = int64_t{global};
-  if (rescale == Rescale::FixedPoint) made.attributes["whole"] = int64_t{1};
+  if (rescale != Rescale::Float) made.attributes["whole"] = int64_t{1};
   made.attributes["padding"] = x->zero;
   made.attributes["input_scale"] = x->scale;
   made.attributes["scale"] = y->scale;

@@ -7,7 +7,8 @@
 namespace dnn {
 
 // How sums become numbers of another scale: by a float32 factor and one rounding, as ONNX has it, or by TFLite's fixed-point one.
-enum class Rescale { Float, FixedPoint };
+// tf.lite's reference kernel of FULLY_CONNECTED takes a float64 factor and rounds once; that of TensorFlow Lite Micro does not.
+enum class Rescale { Float, Tflite, TfliteMicro };
 
 // The layer that ends in the QuantizeLinear `end`, as one dnn.QuantizedConv; nothing where there is none, or none that it can be.
 std::optional<Patch> integer_layer(const Graph& graph, const Uses& uses, NodeId end, Rescale rescale);

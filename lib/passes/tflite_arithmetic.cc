@@ -1,5 +1,6 @@
 // tflite-arithmetic: operators between DequantizeLinear and QuantizeLinear of 8 bits as TFLite's reference kernels compute them, on
-// integers and in fixed point (docs/explanation/integers.md). `--arithmetic tflite` asks for it; it comes before all other passes and at
+// integers and in fixed point (docs/explanation/integers.md); tflite-micro-arithmetic: as those of TensorFlow Lite Micro, which differ
+// in FULLY_CONNECTED alone. `--arithmetic tflite` and `tflite-micro` ask for them; it comes before all other passes and at
 // each level, so that all compute the same bits. What TFLite has no such kernel for, or we do not know, is Unsupported: a network is
 // predicted as a whole or not at all. Operators on real numbers stay as they are.
 #include <algorithm>
@@ -287,9 +288,7 @@ class Kernel {
   Bounds kept_{DType::UInt8};
 };
 
-}  // namespace
-
-std::vector<Patch> tflite_arithmetic(const Graph& graph, const PassContext&) {
+std::vector<Patch> in_arithmetic_of(const Graph& graph, Rescale rescale) {
   std::vector<Patch> patches;
   const Uses uses(graph);
   for (NodeId id : graph.order()) {
@@ -298,8 +297,8 @@ std::vector<Patch> tflite_arithmetic(const Graph& graph, const PassContext&) {
   if (!patches.empty()) return patches;
   for (NodeId id : graph.order()) {
     if (!is_op(graph.node(id), "QuantizeLinear")) continue;
-    std::optional<Patch> patch = integer_average(graph, uses, id, Rescale::FixedPoint);
-    if (!patch) patch = integer_layer(graph, uses, id, Rescale::FixedPoint);
+    std::optional<Patch> patch = integer_average(graph, uses, id, rescale);
+    if (!patch) patch = integer_layer(graph, uses, id, rescale);
     if (!patch) patch = Kernel(graph, uses, id).patch();
     if (patch) patches.push_back(std::move(*patch));
   }
@@ -310,6 +309,16 @@ std::vector<Patch> tflite_arithmetic(const Graph& graph, const PassContext&) {
                        "; leave out --arithmetic tflite");
   }
   return patches;
+}
+
+}  // namespace
+
+std::vector<Patch> tflite_arithmetic(const Graph& graph, const PassContext&) {
+  return in_arithmetic_of(graph, Rescale::Tflite);
+}
+
+std::vector<Patch> tflite_micro_arithmetic(const Graph& graph, const PassContext&) {
+  return in_arithmetic_of(graph, Rescale::TfliteMicro);
 }
 
 }  // namespace dnn

@@ -1,15 +1,16 @@
 // dnn.QuantizedConv: a convolution of 8-bit integers, or a fully connected layer where there are no spatial axes, and what is made
-// of its sums. Inputs: x [N, C, D...] of int8 or uint8, w [M, C/group, K...] of int8 or int16, bias [M] of int32, scale [M] of float32,
-// or multiplier [M] and shift [M] of int32 in its place; attributes of Conv, and `padding` (what x is taken to hold outside),
+// of its sums. Inputs: x [N, C, D...] of int8 or uint8, w [M, C/group, K...] of int8 or int16, bias [M] of int32, scale [M] of float32
+// or float64, or multiplier [M] and shift [M] of int32 in its place; attributes of Conv, and `padding` (what x is taken to hold outside),
 // `zero_point`, `low` and `high` (of y), `to` (its dtype; real numbers where it is float32). Made by the passes integer-arithmetic and
 // tflite-arithmetic, which fold zero points into the bias.
 //
 //   sum = bias[m] + sum of x * w, in int32, which wraps
 //   y = round(min(max(float32(sum) * scale[m], low - zero_point), high - zero_point)) + zero_point
 //   y = float32(sum) * scale[m]                                                                      of float32
+//   y = away(min(max(float64(sum) * scale[m], low - zero_point), high - zero_point)) + zero_point      with scales of float64
 //   y = min(max(multiplied(sum, multiplier[m], shift[m]) + zero_point, low), high)                   in fixed point (ops/fixed_point.h)
 //
-// float32(sum) rounds to even; round() rounds half to even. There is no other rounding, so that the order of the sum, the
+// float32(sum) rounds to even; round() rounds half to even, away() half away from zero. There is no other rounding, so that the order of the sum, the
 // instruction set and the level change no bit.
 #include <algorithm>
 #include <cmath>
@@ -23,6 +24,18 @@ namespace dnn::quantized_conv_ops {
 namespace {
 
 bool in_fixed_point(const Node& node) { return node.inputs.size() == 5; }
+
+using loops::Expr;
+
+// The nearest integers; half a step is exact in both types, and so is what is left over.
+Expr rounded_even(const Expr& x) { return loops::unary(loops::Op::RoundEven, x); }
+
+Expr rounded_away(const Expr& x) {
+  const auto number = [&](double value) { return loops::constant(x->dtype, value); };
+  const Expr even = rounded_even(x), rest = x - even;
+  return loops::select(x > number(0) && rest == number(0.5), even + number(1),
+                       loops::select(x < number(0) && rest == number(-0.5), even - number(1), even));
+}
 
 struct Requantisation {
   explicit Requantisation(const Node& node)
@@ -52,10 +65,11 @@ void infer(InferContext& context) {
   expect_integers(context, 1, DType::Int16);
   expect_dtype(context, 2, DType::Int32);
   const bool fixed = in_fixed_point(context.node);
-  expect_dtype(context, 3, fixed ? DType::Int32 : DType::Float32);
+  const bool exact = !fixed && context.input(3).dtype == DType::Float64;
+  expect_dtype(context, 3, fixed ? DType::Int32 : exact ? DType::Float64 : DType::Float32);
   if (fixed) expect_dtype(context, 4, DType::Int32);
   const DType to = dtype_from_onnx(int_attribute(context.node, "to"));
-  if (!is_byte(to) && (to != DType::Float32 || fixed)) context.fail("'to' is ", dtype_name(to));
+  if (!is_byte(to) && (to != DType::Float32 || fixed || exact)) context.fail("'to' is ", dtype_name(to));
   if (context.has_shape(0) && context.has_shape(1) && context.shape(0).size() == 2) {
     const auto &x = context.shape(0), &w = context.shape(1, 2);
     if (x[1].fixed() && w[1].fixed() && x[1].size != w[1].size)
@@ -104,7 +118,9 @@ void compute(ReferenceContext& context) {
     start[m] = static_cast<uint32_t>(context.input(2).data<int32_t>()[m]) + sum * static_cast<uint32_t>(padding);
   }
   const bool fixed = in_fixed_point(context.node);
-  const float* scale = fixed ? nullptr : context.input(3).data<float>();
+  const bool exact = context.input(3).dtype() == DType::Float64;
+  const float* scale = fixed || exact ? nullptr : context.input(3).data<float>();
+  const double* wide = exact ? context.input(3).data<double>() : nullptr;
   const int32_t *multiplier = fixed ? context.input(3).data<int32_t>() : nullptr,
                 *shift = fixed ? context.input(4).data<int32_t>() : nullptr;
   const Requantisation make(context.node);
@@ -118,6 +134,12 @@ void compute(ReferenceContext& context) {
                          if (fixed) {
                            const int64_t moved = multiplied(sum, {multiplier[m], shift[m]}) + make.zero_point;
                            to[j] = static_cast<Y>(std::clamp(moved, make.lowest, make.highest));
+                           continue;
+                         }
+                         if (exact) {
+                           const double real = static_cast<double>(sum) * wide[m];
+                           const double kept = std::clamp<double>(real, make.low, make.high);
+                           to[j] = static_cast<Y>(std::llround(kept) + make.zero_point);
                            continue;
                          }
                          const float real = static_cast<float>(sum) * scale[m];
@@ -181,12 +203,13 @@ void lower(LowerContext& context) {
              integer(make.zero_point);
     result = cast(y->dtype, loops::min(loops::max(result, integer(make.lowest)), integer(make.highest)));
   } else {
-    result = cast(DType::Float32, load(sum, {})) * load(context.inputs[3], {channel});
-  }
-  if (!in_fixed_point(context.node) && y->dtype != DType::Float32) {
-    result = loops::min(loops::max(result, constant(DType::Float32, make.low)), constant(DType::Float32, make.high));
-    result =
-        cast(y->dtype, cast(DType::Int32, unary(Op::RoundEven, result)) + constant_int(DType::Int32, make.zero_point));
+    const DType real = context.inputs[3]->dtype;
+    result = cast(real, load(sum, {})) * load(context.inputs[3], {channel});
+    if (y->dtype != DType::Float32) {
+      result = loops::min(loops::max(result, constant(real, make.low)), constant(real, make.high));
+      result = real == DType::Float64 ? rounded_away(result) : rounded_even(result);
+      result = cast(y->dtype, cast(DType::Int32, result) + constant_int(DType::Int32, make.zero_point));
+    }
   }
   Stmt body = block({alloc(sum), store(sum, {}, load(context.inputs[2], {channel})), std::move(reduce),
                      store(y, y_index, std::move(result))});

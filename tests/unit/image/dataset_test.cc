@@ -61,10 +61,7 @@ TEST(Labels, NamesOfFoldersStayAsTheyAre) {
   EXPECT_EQ(read.line(1), "n01440764 tench");
   EXPECT_EQ(read.line(2), "n01443537");
   for (size_t i = 0; i < names.size(); ++i) EXPECT_EQ(read.index_of(names[i]), static_cast<int64_t>(i)) << names[i];
-  for (const char* bad : {"a\nb", "a\x7f",
-                          "a\xc2\x9b"
-                          "31m",
-                          " ", ""})
+  for (const char* bad : {"a\nb", "a\x7f", "a\u009b31m", " ", ""})
     EXPECT_THROW(LabelSet::of({"a", bad}, "folders"), Error) << bad;
 }
 
