@@ -21,6 +21,11 @@ void fold_constants(Graph& graph) {
   run_only("only:canonicalize-cast,fold-constant,recognize-activations", graph);
 }
 
+void recognize_layer_norms(Graph& graph) {
+  infer_types(graph);
+  run_only("only:recognize-normalization", graph);
+}
+
 void fold_into_layers(Graph& graph) {
   infer_types(graph);
   fold_batch_norms(graph);

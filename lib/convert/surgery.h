@@ -54,6 +54,9 @@ void fold_constants(Graph& graph);
 // before they choose a number. Types are inferred.
 void fold_into_layers(Graph& graph);
 
+// fold_into_layers.cc: layer norms that are decomposed into means, differences and roots, as LayerNormalization. Types are inferred.
+void recognize_layer_norms(Graph& graph);
+
 // to_dtype.cc: constants and arithmetic of float32 and float16 in one of the two, with Casts around what must stay: operators
 // that ONNX has for float32 alone, and inputs and outputs, which become or stay `io`. Returns the constants with numbers
 // beyond float16, which become its largest. Types must be inferred.

@@ -6,6 +6,7 @@
 
 #include "ops/attributes.h"
 #include "ops/quantization.h"
+#include "passes/match.h"
 
 namespace dnn::quant {
 namespace {
@@ -52,9 +53,9 @@ std::optional<Accumulators> accumulators_of(const Graph& graph, const Plan& plan
   const Weights& which = plan.weights[i];
   if (plan.group.empty() || !plan.quantized[which.node]) return std::nullopt;
   const Node& node = graph.node(which.node);
-  const auto end = plan.ends.find(which.node);
+  const std::vector<NodeId> nodes = with_ends(plan, which.node);
   const int in = group_of(plan, node.inputs[0]);
-  const int out = group_of(plan, graph.node(end == plan.ends.end() ? which.node : end->second).outputs[0]);
+  const int out = group_of(plan, graph.node(nodes.back()).outputs[0]);
   if (in < 0 || (which.axis == 1 && node.op == "ConvTranspose")) return std::nullopt;
   const Affine& input = quantizers.groups[in];
   if (dtype_size(input.dtype) != 1) return std::nullopt;
@@ -62,6 +63,10 @@ std::optional<Accumulators> accumulators_of(const Graph& graph, const Plan& plan
   const int64_t most = integer_highest(input.dtype) - input.zero_point;
   const auto corrected = quantizers.biases.find(which.node);
   const Tensor* bias = corrected != quantizers.biases.end() ? &corrected->second : graph.constant(node.input(2));
+  if (nodes.size() > 1 && is_op(graph.node(nodes[1]), "Add")) {  // of a MatMul
+    const std::vector<ValueId>& added = graph.node(nodes[1]).inputs;
+    bias = graph.constant(graph.constant(added[0]) != nullptr ? added[0] : added[1]);
+  }
   const std::vector<double> biases = bias == nullptr ? std::vector<double>() : to_doubles(*bias);
   const std::span<const int8_t> q = weights.weights.values.values<int8_t>();
   const Rows rows = rows_of(weights.weights.values, which.axis);

@@ -19,11 +19,16 @@
 namespace dnn::quant {
 namespace {
 
-constexpr int kOpsetOfInt16 = 21;     // the first whose QuantizeLinear makes int16
+constexpr int kOpsetOfInt16 = 21;  // the first whose QuantizeLinear makes int16
+constexpr int kOpsetOfLayerNorms = 17;
 constexpr size_t kMostMeasured = 64;  // samples that sensitivity is measured on
 constexpr size_t kMostPeaks = 64;     // samples whose peaks equalise by channel
 constexpr int64_t kFewSamples = 10;
 constexpr int64_t kLeastToWarnOf = 16;  // samples: of fewer, ranges always move
+
+bool holds_layer_norms(const QuantizeRequest& request) {
+  return !request.opset || *request.opset >= kOpsetOfLayerNorms;
+}
 
 class Job {
  public:
@@ -31,13 +36,16 @@ class Job {
       : request_(request),
         options_(request.options),
         prepared_(prepare(read_to_convert(request.model, format,
-                                          {.surgery = request.surgery, .warn = request.options.calibrate.warn}))),
+                                          {.surgery = request.surgery, .warn = request.options.calibrate.warn}),
+                          holds_layer_norms(request))),
         bound_(bound_graph(prepared_)),
         inputs_(prepared_, request) {
     options_.fuses = format == find_format("tflite") ? fuses_in_tflite
                      : request.qoperator             ? fuses_in_qoperator
                                                      : fuses_in_onnx;
     options_.factors_around_zero = format == find_format("tflite");
+    options_.real_results = options_.fuses == fuses_in_onnx;
+    options_.integer_outputs = request.output_type != DType::Float32;
     convert_.write.qoperator = request.qoperator;
     options_.calibrate.keep = request.max_drop || request.sensitivity ? kMostMeasured : 0;
     options_.calibrate.seed = request.seed;
@@ -225,7 +233,7 @@ QuantizedModel store_model(const QuantizeRequest& request, const Format* format)
   const bool tflite = format == find_format("tflite");
   if (tflite && dtype == DType::BFloat16)
     fail_usage("--scheme bfloat16: TFLite has no such weights; give float16, or write .onnx");
-  Graph prepared = prepare(read_to_convert(request.model, format, {.surgery = request.surgery, .warn = warn}));
+  Graph prepared = prepare(read_to_convert(request.model, format, {.surgery = request.surgery, .warn = warn}), false);
   ConvertOptions convert;
   convert.warn = warn;
   convert.certify = false;

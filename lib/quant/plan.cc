@@ -76,6 +76,7 @@ class Planner {
     plan_.quantized.assign(graph_.node_slots(), false);
     choose_nodes();
     if (options_.activations) {
+      if (options_.real_results) leave_unread();
       choose_values();
     } else {
       for (NodeId id : graph_.order()) plan_.quantized[id] = false;
@@ -88,9 +89,31 @@ class Planner {
 
   // The end of an operator that was asked to stay in float32 stays there with it, so that nothing is rounded between.
   bool ends_kept(const Node& node) const {
-    if (role_of(node) != Role::Activates || !options_.fuses || !options_.fuses(graph_, node)) return false;
-    const NodeId before = uses_.producer[node.inputs[0]];
-    return asked_.count(before) != 0 && only_reader(graph_, uses_, node.inputs[0]) >= 0;
+    const ValueId front = front_of(node);
+    return front != kNoValue && asked_.count(uses_.producer[front]) != 0;
+  }
+
+  // The result of a MatMul of constant weights that `node` adds a bias to; kNoValue where it does not.
+  ValueId biased(const Node& node) const {
+    if (!options_.real_results || !is_op(node, "Add")) return kNoValue;
+    for (const size_t side : {0, 1}) {
+      const NodeId maker = node.inputs[side] == kNoValue ? -1 : uses_.producer[node.inputs[side]];
+      const Tensor* bias = graph_.constant(node.inputs[1 - side]);
+      if (maker < 0 || bias == nullptr || !is_op(graph_.node(maker), "MatMul")) continue;
+      const Tensor* weights = graph_.constant(graph_.node(maker).inputs[1]);
+      if (weights != nullptr && weights->rank() == 2 && bias->rank() > 0 && bias->size() == weights->dim(1) &&
+          bias->dim(bias->rank() - 1) == bias->size())
+        return node.inputs[side];
+    }
+    return kNoValue;
+  }
+
+  // The result of the operator at whose end `node` is computed, if only it reads that; kNoValue where it is not.
+  ValueId front_of(const Node& node) const {
+    ValueId front = biased(node);
+    if (front == kNoValue && role_of(node) == Role::Activates && options_.fuses && options_.fuses(graph_, node))
+      front = node.inputs[0];
+    return front != kNoValue && uses_.producer[front] >= 0 && only_reader(graph_, uses_, front) >= 0 ? front : kNoValue;
   }
 
   bool kept(const Node& node) {
@@ -133,14 +156,41 @@ class Planner {
     }
   }
 
-  // An activation at the end of the operator in front of it, whose own result needs no quantiser.
-  bool fused(NodeId id) const {
-    const Node& node = graph_.node(id);
-    if (role_of(node) != Role::Activates || !options_.fuses || !options_.fuses(graph_, node)) return false;
-    const NodeId before = uses_.producer[node.inputs[0]];
-    if (!quantized(before) || only_reader(graph_, uses_, node.inputs[0]) != id) return false;
-    const Role role = role_of(graph_.node(before));
-    return role == Role::Weighted || role == Role::Computes;
+  // What the operator in front computes at its end, so that its own result needs no quantiser: that result, or kNoValue.
+  ValueId fused(NodeId id) const {
+    const ValueId front = front_of(graph_.node(id));
+    if (front == kNoValue || !quantized(uses_.producer[front])) return kNoValue;
+    const Role role = role_of(graph_.node(uses_.producer[front]));
+    return role == Role::Weighted || role == Role::Computes ? front : kNoValue;
+  }
+
+  // Leaves in float32 what makes numbers that no operator on integers reads. A convolution's activation stays with it: runtimes
+  // have no convolution of integers that gives real numbers.
+  void leave_unread() {
+    if (options_.integer_outputs) read_.insert(graph_.outputs.begin(), graph_.outputs.end());
+    for (auto id = graph_.order().rbegin(); id != graph_.order().rend(); ++id) {
+      if (!quantized(*id)) continue;
+      const Node& node = graph_.node(*id);
+      const Role role = role_of(node);
+      const ValueId front = fused(*id);
+      const bool serves =
+          std::any_of(node.outputs.begin(), node.outputs.end(), [&](ValueId v) { return read_.count(v) != 0; });
+      if (role != Role::Weighted && !serves &&
+          (front == kNoValue || !is_convolution(graph_.node(uses_.producer[front])))) {
+        plan_.quantized[*id] = false;
+        if (role == Role::Moves || biased(node) != kNoValue) continue;
+        plan_.left_float.push_back(*id);
+        plan_.reasons.emplace_back("nothing on integers reads what it makes");
+        plan_.chosen.push_back(false);
+        continue;
+      }
+      for (ValueId v : data_inputs(graph_, node, role)) read_.insert(v);
+    }
+  }
+
+  // True of a product whose real result nothing on integers reads.
+  bool stays_real(const Node& node) const {
+    return options_.real_results && (node.op == "MatMul" || node.op == "Gemm") && read_.count(node.outputs[0]) == 0;
   }
 
   void need(ValueId v) {
@@ -158,13 +208,13 @@ class Planner {
         moving.insert(id);
         continue;
       }
-      if (!fused(id)) {
+      if (const ValueId front = fused(id); front == kNoValue) {
         for (ValueId v : data_inputs(graph_, node, role)) need(v);
       } else {
-        inner_.insert(node.inputs[0]);
-        plan_.ends[uses_.producer[node.inputs[0]]] = id;
+        inner_.insert(front);
+        plan_.ends[uses_.producer[front]] = id;
       }
-      need(node.outputs[0]);
+      if (!stays_real(node)) need(node.outputs[0]);
     }
     for (ValueId v : inner_) needed_.erase(v);
     for (bool again = true; again;) {
@@ -260,7 +310,8 @@ class Planner {
   Plan plan_;
   std::set<std::string> named_;
   std::set<NodeId> asked_;            // operators that stay in float32 as keep_float says
-  std::set<ValueId> needed_, inner_;  // values that get a quantiser; those within an operator and its activation
+  std::set<ValueId> needed_, inner_;  // values that get a quantiser; those within an operator and what is at its end
+  std::set<ValueId> read_;            // by operators on integers
 };
 
 bool clips_to(const Graph& graph, const Node& node, double low, double high) {
@@ -289,6 +340,13 @@ double multiply_adds(const Graph& graph, NodeId id) {
   return role_of(graph.node(id)) == Role::Weighted ? node_flops(graph, graph.node(id)) / 2 : 0;
 }
 
+std::vector<NodeId> with_ends(const Plan& plan, NodeId id) {
+  std::vector<NodeId> nodes = {id};
+  for (auto end = plan.ends.find(id); end != plan.ends.end(); end = plan.ends.find(end->second))
+    nodes.push_back(end->second);
+  return nodes;
+}
+
 std::vector<Layer> layers_of(const Graph& graph, const Plan& plan) {
   std::map<NodeId, size_t> weights;
   for (size_t i = 0; i < plan.weights.size(); ++i) weights[plan.weights[i].node] = i;
@@ -300,8 +358,7 @@ std::vector<Layer> layers_of(const Graph& graph, const Plan& plan) {
     const bool computes = plan.quantized[id] && role_of(graph.node(id)) != Role::Moves;
     if ((!computes && of == weights.end()) || ends.count(id) != 0) continue;
     Layer layer;
-    layer.nodes = {id};
-    if (const auto end = plan.ends.find(id); end != plan.ends.end()) layer.nodes.push_back(end->second);
+    layer.nodes = with_ends(plan, id);
     layer.output = graph.node(layer.nodes.back()).outputs[0];
     if (of != weights.end()) layer.weights = of->second;
     layer.multiply_adds = multiply_adds(graph, id);

@@ -23,6 +23,10 @@ struct PlanOptions {
   std::function<bool(const Graph& graph, const Node& activation)> fuses = {};
   // The second factor of a MatMul that is not constant has zero point 0, as XNNPACK's kernel takes it.
   bool factors_around_zero = false;
+  // The runtime gives sums of integers as real numbers, adds a bias to them before it rounds them, and reads real numbers anywhere: what
+  // no operator on integers reads has no quantiser then, so that residual sums of a transformer and the classes' scores are not rounded.
+  bool real_results = false;
+  bool integer_outputs = false;  // the network's outputs count as read by such operators
 };
 
 // The weights of a node that is quantised: input 1, a constant, with one scale for each index of `axis` (-1: one in all).
@@ -41,15 +45,18 @@ struct Plan {
   std::vector<NodeId> left_float;            // nodes of roles.def that stay in float32, for what stands in `reasons`
   std::vector<std::string> reasons;
   std::vector<bool> chosen;       // of left_float: a user or a search chose it
-  std::map<NodeId, NodeId> ends;  // an operator on integers: the activation that it computes at its end
+  std::map<NodeId, NodeId> ends;  // an operator on integers: the bias or activation that it computes behind
 };
 
 // The quantiser of a value; -1: none. Values that came after the plan have none.
 int group_of(const Plan& plan, ValueId v);
 
-// What is quantised or left in float32 as one: an operator, and the activation at its end.
+// The operator, and what it computes at its end: its bias, its activation.
+std::vector<NodeId> with_ends(const Plan& plan, NodeId id);
+
+// What is quantised or left in float32 as one: an operator, and what it computes at its end.
 struct Layer {
-  std::vector<NodeId> nodes;  // one or two
+  std::vector<NodeId> nodes;  // one to three
   ValueId output = kNoValue;
   std::optional<size_t> weights;  // index into Plan::weights
   double multiply_adds = 0;

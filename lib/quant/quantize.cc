@@ -85,9 +85,10 @@ void refuse_quantised(const Graph& model) {
   }
 }
 
-Graph prepare(Graph model) {
+Graph prepare(Graph model, bool layer_norms) {
   refuse_quantised(model);
   fold_into_layers(model);
+  if (layer_norms) recognize_layer_norms(model);
   return model;
 }
 
@@ -105,6 +106,8 @@ Plan plan_network(const Graph& bound, const QuantizeOptions& options, const std:
   plan.activations = options.scheme.activations != DType::Undefined;
   plan.fuses = options.fuses;
   plan.factors_around_zero = options.factors_around_zero;
+  plan.real_results = options.real_results;
+  plan.integer_outputs = options.integer_outputs;
   return make_plan(bound, plan);
 }
 
@@ -149,6 +152,7 @@ Calibration whole_watch_list(const Graph& bound, const QuantizeOptions& options)
     other.keep_float.clear();
     other.correct_biases = true;
     other.fuses = fuses;
+    other.real_results = fuses == fuses_in_onnx;
     const Calibration more = watch_list(bound, other);
     all.seen.insert(more.seen.begin(), more.seen.end());
     all.means.insert(more.means.begin(), more.means.end());

@@ -25,6 +25,7 @@ struct QuantizeOptions {
   // True for an activation that the runtime computes at the end of the operator in front of it.
   bool (*fuses)(const Graph& graph, const Node& activation) = fuses_in_onnx;
   bool factors_around_zero = false;  // see PlanOptions
+  bool real_results = true, integer_outputs = false;
   CalibrateOptions calibrate;
 };
 
@@ -55,9 +56,9 @@ struct QuantizeReport {
   int64_t integer_nodes = 0;
 };
 
-// The network as it is quantised: batch norms folded, constants computed, activations recognised. Throws Unsupported where it
-// holds integers already.
-Graph prepare(Graph model);
+// The network as it is quantised: batch norms folded, constants computed, activations recognised, and layer norms where
+// `layer_norms`: in one operator, whose means and deviations no quantiser rounds. Throws Unsupported where it holds integers already.
+Graph prepare(Graph model, bool layer_norms = true);
 // Throws Unsupported where the network holds integers already.
 void refuse_quantised(const Graph& model);
 

@@ -114,12 +114,18 @@ class Writer {
     changed.inputs[2] = put;
   }
 
+  // The sum behind a MatMul, which is rounded with it.
+  bool is_bias(NodeId id) const {
+    return graph_.node(id).op == "Add" &&
+           std::any_of(plan_.ends.begin(), plan_.ends.end(), [&](const auto& end) { return end.second == id; });
+  }
+
   // Constant operands that are numbers of the network.
   void put_constants(NodeId id) {
     const Node node = graph_.node(id);
     const Role role = role_of(node);
     const bool operands = role == Role::Computes || node.op == "Concat" || node.op == "PRelu";
-    if (!operands) return;
+    if (!operands || is_bias(id)) return;
     const DType dtype = quantizers_.groups.empty() ? DType::Int8 : quantizers_.groups[0].dtype;
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const Tensor* real = graph_.constant(node.inputs[i]);

@@ -143,6 +143,7 @@ FakeQuantized::FakeQuantized(Graph model, const std::string& path, const Options
   s.bound = quant::bound_graph(s.prepared);
   s.options.reduce_range = options.reduce_range;
   s.options.fuses = options.for_tflite ? quant::fuses_in_tflite : quant::fuses_in_onnx;
+  s.options.real_results = !options.for_tflite;
   s.options.correct_biases = false;                  // training corrects them
   s.options.method = quant::method_named("minmax");  // and moves what clipping would have cut off
   quant::Calibration calibration = quant::whole_watch_list(s.bound, s.options);

@@ -58,6 +58,7 @@ TEST(QOperator, IsTheSameNetworkOfIntegerOperators) {
     QuantizeOptions o = options();
     o.scheme = scheme_named(scheme);
     o.fuses = fuses_in_qoperator;
+    o.real_results = false;
     const Graph qdq = quantised(graph, o, samples);
     Graph collapsed = qdq;
     onnx::to_qoperator(collapsed);
@@ -104,7 +105,9 @@ TEST(QOperator, LeavesWhatSaturationDoesNotDo) {
 TEST(IoTypes, IntegersStandForTheSameNumbers) {
   const Graph graph = prepare(parsed(kMany));
   const std::vector<Tensor> samples = random_samples({1, 3, 8, 8}, 20);
-  const Graph plain = quantised(graph, options(), samples);
+  QuantizeOptions o = options();
+  o.integer_outputs = true;
+  const Graph plain = quantised(graph, o, samples);
   const NodeId first = Uses(plain).readers[static_cast<size_t>(plain.inputs[0])][0];
   const double scale = to_doubles(*plain.constant(plain.node(first).inputs[1]))[0];
   const int64_t zero = to_int64s(*plain.constant(plain.node(first).inputs[2]))[0];

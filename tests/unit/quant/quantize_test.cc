@@ -39,6 +39,82 @@ TEST(Plan, ActivationsHaveOneQuantiserBehindThem) {
   EXPECT_EQ(quantized_values(graph, tflite), (std::vector<std::string>{"x", "r", "d", "a", "s", "p", "f", "y"}));
 }
 
+// A block of a transformer: integers are what products read. Its residual sums, norms and scores are real numbers.
+TEST(Plan, WhatNothingOnIntegersReadsIsNotRounded) {
+  const Graph graph = bound_graph(prepare(parsed(R"(
+  input x: float32[1,4,8]
+  const axes: int64[1] = {-1}
+  const two: float32[] = {2}
+  const tiny: float32[] = {0.00001}
+  const scale: float32[8] = random(1)
+  const shift: float32[8] = random(2)
+  const w: float32[8,16] = random(3)
+  const b: float32[16] = random(4)
+  const v: float32[16,8] = random(5)
+  const c: float32[8] = random(6)
+  const u: float32[8,4] = random(7)
+  mean = ReduceMean(x, axes) @mean
+  off = Sub(x, mean) @off
+  square = Pow(off, two) @square
+  variance = ReduceMean(square, axes) @variance
+  more = Add(variance, tiny) @more
+  deviation = Sqrt(more) @deviation
+  unit = Div(off, deviation) @unit
+  scaled = Mul(unit, scale) @scaled
+  n = Add(scaled, shift) @norm
+  m = MatMul(n, w) @up
+  a = Add(b, m) @up_bias
+  r = Relu(a) @relu
+  d = MatMul(r, v) @down
+  e = Add(d, c) @down_bias
+  s = Add(x, e) @residual
+  l = LayerNormalization(s, scale, shift) @last
+  y = MatMul(l, u) @head
+  output y
+)")));
+  PlanOptions o{.fuses = fuses_in_onnx, .real_results = true};
+  const Plan plan = make_plan(graph, o);
+  EXPECT_EQ(quantized_values(graph, plan), (std::vector<std::string>{"n", "r", "l"}));
+  const std::vector<Layer> layers = layers_of(graph, plan);
+  ASSERT_EQ(layers.size(), 3U);
+  EXPECT_EQ(layers[0].nodes.size(), 3U);  // product, bias, Relu
+  EXPECT_EQ(graph.value(layers[0].output).name, "r");
+  ASSERT_EQ(plan.left_float.size(), 1U);
+  EXPECT_EQ(graph.node(plan.left_float[0]).name, "residual");
+  o.integer_outputs = true;
+  EXPECT_EQ(quantized_values(graph, make_plan(graph, o)), (std::vector<std::string>{"n", "r", "l", "y"}));
+  // Asked to stay, a product takes its bias along.
+  o.keep_float = {"down"};
+  EXPECT_FALSE(make_plan(graph, o).quantized[static_cast<size_t>(layers[1].nodes[0])]);
+
+  const std::vector<Tensor> samples = random_samples({1, 4, 8}, 20);
+  Given given(samples);
+  QuantizeReport report;
+  const Graph integers = quantize(graph, given, options(), &report);
+  const auto bias = std::find_if(integers.order().begin(), integers.order().end(),
+                                 [&](NodeId id) { return integers.node(id).name == "up_bias"; });
+  ASSERT_NE(bias, integers.order().end());
+  ASSERT_NE(integers.constant(integers.node(*bias).inputs[0]), nullptr);
+  EXPECT_EQ(integers.constant(integers.node(*bias).inputs[0])->dtype(), DType::Float32);
+  for (const Tensor& sample : samples)
+    EXPECT_LT(compare(interpret(graph, {sample})[0], interpret(integers, {sample})[0]).relative(), 0.05);
+}
+
+// Runtimes have no convolution of integers with a real result, so that what ends one stays on integers.
+TEST(Plan, AConvolutionKeepsItsQuantiser) {
+  const Graph graph = parsed(R"(
+  input x: float32[1,2,4,4]
+  const w: float32[2,2,1,1] = random(1)
+  a = Conv(x, w) @a
+  r = Relu(a) @r
+  s = Softmax(r) @s
+  t = Add(s, s) @t
+  output t
+)");
+  const Plan plan = make_plan(graph, {.fuses = fuses_in_onnx, .real_results = true});
+  EXPECT_EQ(quantized_values(graph, plan), (std::vector<std::string>{"x", "r"}));
+}
+
 TEST(Plan, WhatIsJoinedSharesAScale) {
   const Graph graph = parsed(R"(
   input x: float32[1,2,4,4]
