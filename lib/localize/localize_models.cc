@@ -8,6 +8,7 @@
 #include "devices/library.h"
 #include "localize/preprocess_search.h"
 #include "localize/quantised_cost.h"
+#include "localize/quantised_noise.h"
 #include "ops/op.h"
 
 namespace dnn {
@@ -169,6 +170,22 @@ void ModelComparison::add_quantisation(LocalizeReport* report) {
   ComparedNetwork source = open_source(quantised_->instead());
   ComparedNetwork target(request_, request_.network, request_.target, target_preprocess_of(request_));
   measure_costs(request_, *quantised_, source, target, &pool_, &*report->quantisation);
+}
+
+OutputNoise ModelComparison::noise() const {
+  OutputNoise noise;
+  try {
+    ComparedNetwork ranged = open_source(quantised_->instead());
+    const Graph noisy = rounded_source(*quantised_, measure_ranges(request_, ranged));
+    ComparedNetwork source = open_source(nullptr), as_quantised = open_source(quantised_->instead()),
+                    rounded = open_source(&noisy);
+    ComparedNetwork target(request_, request_.network, request_.target, target_preprocess_of(request_));
+    return output_noise(request_, *quantised_, source, as_quantised, rounded, target);
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::Malformed && e.kind() != ErrorKind::Unsupported) throw;
+    noise.why_not = e.what();
+  }
+  return noise;
 }
 
 LocalizeReport ModelComparison::run() {

@@ -10,6 +10,8 @@
 
 namespace dnn {
 
+struct OutputNoise;
+
 // A network ready to run sample by sample.
 struct OpenedNetwork {
   // `folders` has cache and key places and log sinks; `level` is a model's where `network` has none. Throws Usage for a batch
@@ -93,6 +95,8 @@ class ModelComparison {
   const OwnErrors& own() const { return own_; }
   // Where the target is a quantisation of the source; target() is what it was made of, then.
   const QuantisedPair* quantised() const { return quantised_.get(); }
+  // Of such a pair: how far the target's outputs are from the source's, and what its quantisers explain of that, on all samples.
+  OutputNoise noise() const;
 
  private:
   void add_maps(LocalizeReport* report) const;

@@ -247,6 +247,9 @@ TEST(LocalizeSchemas, Repair) {
   schema.expect(repair_json(report));
   report.left = {report.findings.at(0)};
   report.between_quantisers = {"conv"};
+  report.noise = OutputNoise();
+  report.noise->apart = kInfinity;
+  report.noise->from = "conv";
   report.verdict = RepairReport::Verdict::NotRepaired;
   report.after.distance = kInfinity;
   report.certificate->outputs.at(0).max_absolute = kInfinity;
