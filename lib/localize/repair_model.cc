@@ -163,8 +163,7 @@ void repair_layers(const RepairRequest& request, ModelComparison& comparison, Re
   for (SegmentRepair& repair : search_repairs(comparison.source(), comparison.target(), comparison.own(), wrong,
                                               request.deadline.until(kEditsShare), quantised))
     report->repairs.push_back(std::move(repair));
-  report->edits = edits_together(comparison.source(), quantised == nullptr ? comparison.target() : quantised->written(),
-                                 &report->repairs);
+  report->edits = edits_together(comparison.source(), comparison.written(), &report->repairs);
   if (report->edits.empty() && request.deadline.ran_out() == true)
     report->why_not = kRanOut;
   else if (report->edits.empty())

@@ -134,6 +134,9 @@ TEST(LocalizeSchemas, Layers) {
     }
     schema.expect(localize_json(localizer.finish({}), kShown));
   }
+  LocalizeReport small = cut;
+  small.small_floats = SmallFloats{DType::BFloat16, false, 4, 3};
+  schema.expect(localize_json(small, kShown));
   LocalizeReport quantised = cut;
   quantised.quantisation =
       QuantisationReport{"int8 weights", 1, 2, 3, false, {{"a", "Gemm", 31.5, {}, 0}}, 0.25, 1, 2, ""};
