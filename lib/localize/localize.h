@@ -22,6 +22,7 @@
 #include "localize/parameters.h"
 #include "localize/quantised_pair.h"
 #include "localize/reduce_findings.h"
+#include "localize/small_floats.h"
 #include "stream/stream.h"
 #include "tensor/compare.h"
 
@@ -82,6 +83,9 @@ struct LocalizeReport {
 
   std::optional<QuantisationReport>
       quantisation;  // of a float source and its quantisation, which was compared as float_of() it
+
+  std::optional<SmallFloats>
+      small_floats;  // of a float32 source and its float16 or bfloat16, which was compared as widened() it
 
   std::optional<std::vector<ReducedFinding>> reduced;  // where asked for
   std::vector<ShownMaps> maps;  // where asked for: of findings, or of the first layer that diverges

@@ -8,6 +8,7 @@
 #include "devices/library.h"
 #include "localize/preprocess_search.h"
 #include "localize/quantised_cost.h"
+#include "localize/quantised_noise.h"
 #include "ops/op.h"
 
 namespace dnn {
@@ -153,13 +154,32 @@ ComparedNetwork ModelComparison::open_source(const Graph* instead) const {
 ComparedNetwork ModelComparison::open_target() {
   ComparedNetwork target(request_, request_.network, request_.target, target_preprocess_of(request_));
   const Graph expanded = with_quantisers(target.graph);
-  if (!QuantisedPair::is_one(source_.graph, expanded)) return target;
+  if (!QuantisedPair::is_one(source_.graph, expanded)) {
+    widen_target(&target);
+    return target;
+  }
   quantised_ = std::make_unique<QuantisedPair>(source_.graph, expanded, [&](const Graph* instead) {
     ComparedNetwork ranged = open_source(instead);
     return measure_ranges(request_, ranged);
   });
   target.replace(request_, request_.network, target_preprocess_of(request_), quantised_->undone());
   return target;
+}
+
+// Of a target in smaller floats the float32 network that it is the rounding of; one that runs over stays as it is.
+void ModelComparison::widen_target(ComparedNetwork* target) {
+  small_floats_ = small_floats(source_.graph, target->graph);
+  if (!small_floats_) return;
+  if (small_floats_->activations) {
+    ComparedNetwork ranged = open_source(nullptr);
+    if (beyond_float16(measure_ranges(request_, ranged))) {
+      small_floats_.reset();
+      return;
+    }
+  }
+  written_ = target->graph;
+  target->replace(request_, request_.network, target_preprocess_of(request_),
+                  widened(source_.graph, *written_, &*small_floats_));
 }
 
 // On the network as it was written.
@@ -169,6 +189,22 @@ void ModelComparison::add_quantisation(LocalizeReport* report) {
   ComparedNetwork source = open_source(quantised_->instead());
   ComparedNetwork target(request_, request_.network, request_.target, target_preprocess_of(request_));
   measure_costs(request_, *quantised_, source, target, &pool_, &*report->quantisation);
+}
+
+OutputNoise ModelComparison::noise() const {
+  OutputNoise noise;
+  try {
+    ComparedNetwork ranged = open_source(quantised_->instead());
+    const Graph noisy = rounded_source(*quantised_, measure_ranges(request_, ranged));
+    ComparedNetwork source = open_source(nullptr), as_quantised = open_source(quantised_->instead()),
+                    rounded = open_source(&noisy);
+    ComparedNetwork target(request_, request_.network, request_.target, target_preprocess_of(request_));
+    return output_noise(request_, *quantised_, source, as_quantised, rounded, target);
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::Malformed && e.kind() != ErrorKind::Unsupported) throw;
+    noise.why_not = e.what();
+  }
+  return noise;
 }
 
 LocalizeReport ModelComparison::run() {
@@ -202,6 +238,7 @@ LocalizeReport ModelComparison::run() {
   LocalizeReport report = localizer.finish(request_.tolerance);
   report.not_judged = not_judged;
   if (quantised_) add_quantisation(&report);
+  report.small_floats = small_floats_;
   if (!request_.reduce.empty())
     report.reduced = reduce_findings({source_.graph, target_.graph, own_, request_}, with_own_errors(report.findings));
   report.ran_out = request_.deadline.ran_out();

@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,8 @@
 #include "localize/localize.h"
 
 namespace dnn {
+
+struct OutputNoise;
 
 // A network ready to run sample by sample.
 struct OpenedNetwork {
@@ -91,18 +94,25 @@ class ModelComparison {
   const Graph& source() const { return source_.graph; }
   const Graph& target() const { return target_.graph; }
   const OwnErrors& own() const { return own_; }
+  // As edits find it: as it was read, with quantisers in place of operators on integers.
+  const Graph& written() const { return quantised_ ? quantised_->written() : written_ ? *written_ : target_.graph; }
   // Where the target is a quantisation of the source; target() is what it was made of, then.
   const QuantisedPair* quantised() const { return quantised_.get(); }
+  // Of such a pair: how far the target's outputs are from the source's, and what its quantisers explain of that, on all samples.
+  OutputNoise noise() const;
 
  private:
   void add_maps(LocalizeReport* report) const;
   ComparedNetwork open_source(const Graph* instead) const;
   ComparedNetwork open_target();
+  void widen_target(ComparedNetwork* target);
   void add_quantisation(LocalizeReport* report);
 
   LocalizeRequest request_;
   ComparedNetwork source_;
   std::unique_ptr<QuantisedPair> quantised_;
+  std::optional<SmallFloats> small_floats_;
+  std::optional<Graph> written_;  // of a target in smaller floats, which target_ is the float32 network of
   ComparedNetwork target_;
   ThreadPool pool_;
   OwnErrors own_;

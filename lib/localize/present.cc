@@ -307,6 +307,7 @@ std::string localize_table(const LocalizeReport& report, const LocalizePresentat
   if (report.ran_out == true)
     out += "the time ran out (--time-limit): samples or layers were left out, and what follows is not all\n";
   if (report.quantisation) out += quantisation_text(*report.quantisation, how.top);
+  if (report.small_floats) out += small_floats_text(*report.small_floats);
   if (report.residual) out += findings_text(report.findings, *report.residual, how.top);
   if (report.reduced) out += reduced_text(*report.reduced);
   if (report.residual) out += "\n";
@@ -362,6 +363,7 @@ std::string localize_json(const LocalizeReport& report, const LocalizePresentati
     for (const ShownMaps& shown : report.maps) json["maps"].push_back(shown_maps_json(shown));
   }
   if (report.quantisation) json["quantisation"] = Json::parse(quantisation_json(*report.quantisation));
+  if (report.small_floats) json["small_floats"] = Json::parse(small_floats_json(*report.small_floats));
   std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   if (report.residual) {
     text.back() = ',';

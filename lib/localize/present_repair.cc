@@ -71,6 +71,10 @@ std::string repair_text(const RepairReport& r) {
     for (const Finding& f : r.left)
       out += cat("  left: ", plain(join(f.target.nodes)), " (", plain(join(f.target.ops)), "): ", plain(f.what), "\n");
   }
+  if (r.noise && r.noise->why_not.empty())
+    out += cat("  as it runs: outputs are ", words::number(r.noise->apart),
+               " of the source's from these, of which its quantisers explain ", words::number(r.noise->explained),
+               " (root mean squares)\n");
   if (r.verdict == RepairReport::Verdict::Healthy) {
     if (r.n_parameters_differing > 0)
       out +=
@@ -123,6 +127,12 @@ std::string repair_json(const RepairReport& r) {
                {"between_quantisers", r.between_quantisers},
                {"certificate", r.certificate ? Json::parse(r.certificate->json()) : Json()},
                {"why_not", r.why_not}};
+  if (r.noise)
+    json["noise"] = {{"samples", r.noise->n_samples},
+                     {"apart", words::json_number(r.noise->apart)},
+                     {"explained", words::json_number(r.noise->explained)},
+                     {"from", r.noise->from},
+                     {"why_not", r.noise->why_not}};
   r.not_judged.put_into(&json);
   if (r.ran_out) json["ran_out"] = *r.ran_out;
   return words::json_line(json);

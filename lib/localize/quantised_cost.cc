@@ -132,7 +132,8 @@ class Costs {
   std::vector<Point> points_;
 };
 
-// An output of integers as the numbers that they stand for.
+}  // namespace
+
 Tensor as_numbers(const Graph& graph, size_t output, const Tensor& made) {
   if (!is_integer(made.dtype()) || output >= graph.outputs.size()) return made;
   const NodeId maker = Uses(graph).producer[graph.outputs[output]];
@@ -143,8 +144,6 @@ Tensor as_numbers(const Graph& graph, size_t output, const Tensor& made) {
   for (double& x : numbers) x = (x - scale->zero_point) * scale->scale;
   return convert(Tensor::of<double>(made.shape(), numbers), DType::Float32);
 }
-
-}  // namespace
 
 SourceRanges measure_ranges(const LocalizeRequest& request, ComparedNetwork& source) {
   SourceRanges ranges;

@@ -12,6 +12,7 @@
 #include "convert/convert.h"
 #include "localize/outcome.h"
 #include "localize/preprocess_model.h"
+#include "localize/quantised_cost.h"
 #include "localize/side_run.h"
 #include "ops/op.h"
 
@@ -48,7 +49,11 @@ MovedPlaces movements(const LocalizeRequest& request, const Deadline& deadline) 
   ComparedNetwork target(request, request.network, request.target, target_preprocess_of(request));
   MovedPlaces found;
   const auto run = [](const ComparedNetwork& network, const LoadedSample& sample) {
-    return outcome_of([&] { return network.session->run(sample.inputs); });
+    return outcome_of([&] {
+      std::vector<Tensor> outputs = network.session->run(sample.inputs);
+      for (size_t i = 0; i < outputs.size(); ++i) outputs[i] = as_numbers(network.graph, i, outputs[i]);
+      return outputs;
+    });
   };
   for (int64_t place = 0;; ++place) {
     const auto load_a = source.samples->next(), load_b = target.samples->next();
@@ -158,8 +163,7 @@ void repair_layers(const RepairRequest& request, ModelComparison& comparison, Re
   for (SegmentRepair& repair : search_repairs(comparison.source(), comparison.target(), comparison.own(), wrong,
                                               request.deadline.until(kEditsShare), quantised))
     report->repairs.push_back(std::move(repair));
-  report->edits = edits_together(comparison.source(), quantised == nullptr ? comparison.target() : quantised->written(),
-                                 &report->repairs);
+  report->edits = edits_together(comparison.source(), comparison.written(), &report->repairs);
   if (report->edits.empty() && request.deadline.ran_out() == true)
     report->why_not = kRanOut;
   else if (report->edits.empty())
@@ -252,6 +256,14 @@ bool keeps_preprocess(const RepairRequest& request) {
                      [](const auto& entry) { return entry.first == "preprocess"; });
 }
 
+std::string not_explained(const OutputNoise& noise) {
+  if (!noise.why_not.empty()) return "it could not be run beside the source: " + noise.why_not;
+  return cat(
+      "no layer is wrong by itself, but as it runs its outputs are further from the source's than its quantisers "
+      "explain",
+      noise.from.empty() ? "" : cat(", from ", noise.from, " on"));
+}
+
 // What was written, on all inputs: those that the search did not see are told of, those that it saw have to be right as well.
 void judge(const RepairRequest& request, const MovedPlaces& before, const std::set<int64_t>& places,
            RepairReport* report) {
@@ -276,16 +288,25 @@ void judge(const RepairRequest& request, const MovedPlaces& before, const std::s
   };
   if (cut()) return;
   try {
-    const LocalizeReport found = ModelComparison(again).run();
+    ModelComparison comparison(again);
+    const LocalizeReport found = comparison.run();
     report->left = found.findings;
     report->n_judged = found.n_samples;
     report->not_judged = found.not_judged;
     if (cut()) return;
     if (report->not_judged.any()) {
       report->why_not = "not every input could be judged";
-    } else if (found.agree() && (found.quantisation || (all.n_relabelled == 0 && all.distance <= kApart))) {
-      report->verdict = RepairReport::Verdict::Repaired;
+      return;
     }
+    if (!found.agree()) return;
+    bool near = all.n_relabelled == 0 && all.distance <= kApart;
+    if (found.quantisation) {
+      report->noise = comparison.noise();
+      if (cut()) return;
+      near = report->noise->holds();
+      if (!near) report->why_not = not_explained(*report->noise);
+    }
+    if (near) report->verdict = RepairReport::Verdict::Repaired;
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::Negative) throw;
     report->why_not = e.what();

@@ -6,6 +6,7 @@
 
 #include "convert/certificate.h"
 #include "localize/localize_models.h"
+#include "localize/quantised_noise.h"
 #include "localize/repair.h"
 
 namespace dnn {
@@ -34,9 +35,10 @@ struct RepairReport {
   NotJudged not_judged;           // inputs that it does not rest on
   std::vector<Finding> findings;  // of the search, and their repairs
   std::vector<SegmentRepair> repairs;
-  std::vector<Edit> edits;    // all that were made
-  Apart before, after;        // on the same images
-  std::vector<Finding> left;  // what is wrong with the repaired model
+  std::vector<Edit> edits;           // all that were made
+  Apart before, after;               // on the same images
+  std::vector<Finding> left;         // what is wrong with the repaired model
+  std::optional<OutputNoise> noise;  // of a quantised model in which no layer is wrong any more
   // Values of the target that operators on integers make, and that what was written makes between quantisers.
   std::vector<std::string> between_quantisers;
   std::optional<Certificate> certificate;  // of its writing
@@ -46,7 +48,8 @@ struct RepairReport {
 
 // Runs both networks on all inputs, localises on at most 8, half of which show a difference where the outputs do, searches and makes
 // the edits, writes the model where there are any, and judges it on all inputs: no label may differ beyond the tolerance of a
-// certificate, and no layer be wrong. Where nothing is wrong on the 8, the other inputs are localised on too; a target that is healthy on
+// certificate, and no layer be wrong. Labels may differ as rounding lets them where the target is quantised: that is run beside the
+// source, and its outputs have to be as near as its quantisers explain. Where nothing is wrong on the 8, the other inputs are localised on too; a target that is healthy on
 // all of them is left alone: nothing is written. Throws Usage where the output is of another format than the target, and what
 // localising and converting throw.
 // Of a deadline, localising may take half and the edits a quarter; what was found by then is written. It is judged in the rest, on as many

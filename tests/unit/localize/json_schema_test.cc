@@ -134,6 +134,9 @@ TEST(LocalizeSchemas, Layers) {
     }
     schema.expect(localize_json(localizer.finish({}), kShown));
   }
+  LocalizeReport small = cut;
+  small.small_floats = SmallFloats{DType::BFloat16, false, 4, 3};
+  schema.expect(localize_json(small, kShown));
   LocalizeReport quantised = cut;
   quantised.quantisation =
       QuantisationReport{"int8 weights", 1, 2, 3, false, {{"a", "Gemm", 31.5, {}, 0}}, 0.25, 1, 2, ""};
@@ -247,6 +250,9 @@ TEST(LocalizeSchemas, Repair) {
   schema.expect(repair_json(report));
   report.left = {report.findings.at(0)};
   report.between_quantisers = {"conv"};
+  report.noise = OutputNoise();
+  report.noise->apart = kInfinity;
+  report.noise->from = "conv";
   report.verdict = RepairReport::Verdict::NotRepaired;
   report.after.distance = kInfinity;
   report.certificate->outputs.at(0).max_absolute = kInfinity;

@@ -5,6 +5,7 @@
 #include "cache.h"
 #include "convert/surgery.h"
 #include "formats/format.h"
+#include "interp/interpreter.h"
 #include "localize/repair_model.h"
 #include "tensor/npy.h"
 #include "unit/localize/quantised_graphs.h"
@@ -72,13 +73,13 @@ void set_layer(const Graph& source, Graph* target, const std::string& weights, c
   set(target, bias, convert(Tensor::of<double>({n}, integers), DType::Int32));
 }
 
-Operators operators() {
+Operators operators(float input = kInput, float between = kBetween, float output = kOutput) {
   Operators made = {typed(kFloatOperators), parse_graph(kIntegerOperators)};
-  set(&made.target, "xs", Tensor::scalar(kInput));
-  set(&made.target, "rs", Tensor::scalar(kBetween));
-  set(&made.target, "ys", Tensor::scalar(kOutput));
-  set_layer(made.source, &made.target, "w", "b", kInput);
-  set_layer(made.source, &made.target, "u", "a", kBetween);
+  set(&made.target, "xs", Tensor::scalar(input));
+  set(&made.target, "rs", Tensor::scalar(between));
+  set(&made.target, "ys", Tensor::scalar(output));
+  set_layer(made.source, &made.target, "w", "b", input);
+  set_layer(made.source, &made.target, "u", "a", between);
   infer_types(made.target);
   return made;
 }
@@ -201,6 +202,53 @@ TEST(QuantisedOperators, IntegersThatAreHalfAsLargeAreMadeAnew) {
   const MendedOperators result = mended_operators(made.source, target);
   EXPECT_EQ(result.report.verdict, RepairReport::Verdict::Repaired) << repair_text(result.report);
   expect_same_operators(result.graph, made.target);
+}
+
+// The largest magnitude of a value of the source on the inputs that are repaired with.
+double largest_given(const Graph& source, const std::string& name) {
+  const Tensor inputs = random_tensor(DType::Float32, {12, 4, 5, 5}, 5);
+  double largest = 0;
+  for (int64_t place = 0; place < inputs.dim(0); ++place) {
+    Tensor one(DType::Float32, {1, 4, 5, 5});
+    std::copy_n(inputs.data<float>() + place * one.size(), one.size(), one.mutable_data<float>());
+    interpret(source, {one}, [&](const Graph& graph, ValueId v, const Tensor& value) {
+      for (const double x : graph.value(v).name == name ? to_doubles(value) : std::vector<double>())
+        largest = std::max(largest, std::abs(x));
+    });
+  }
+  return largest;
+}
+
+// A range that is two thirds of what the source has may have been chosen, so that no layer is wrong by it; no bias tells either. The
+// wrong scales of weights beside it are mended, and the outputs as they are made then are not the source's.
+TEST(QuantisedOperators, WhatIsMendedBesideAFaultThatNoLayerShowsIsNotRepaired) {
+  const Graph source = operators().source;
+  const auto scale_of_all = [&](const char* value) { return static_cast<float>(largest_given(source, value) / 127); };
+  for (const float part : {1.0F, 0.667F}) {
+    const Operators made = operators(scale_of_all("x"), scale_of_all("r"), part * scale_of_all("y"));
+    Graph target = made.target;
+    EXPECT_EQ(mended_operators(made.source, target).report.verdict, RepairReport::Verdict::Healthy);
+    std::vector<double> scales = to_doubles(*target.constant(target.find_value("ws")));
+    for (double& s : scales) s *= 1.5;
+    set(&target, "ws", convert(Tensor::of<double>({6}, scales), DType::Float32));
+    infer_types(target);
+    const MendedOperators result = mended_operators(made.source, target);
+    const RepairReport& report = result.report;
+    EXPECT_EQ(report.findings.size(), 1u);
+    EXPECT_TRUE(report.left.empty());
+    ASSERT_TRUE(report.noise);
+    EXPECT_EQ(report.noise->n_samples, 12);
+    if (part == 1) {
+      EXPECT_EQ(report.verdict, RepairReport::Verdict::Repaired) << repair_text(report);
+      EXPECT_NEAR(report.noise->apart / report.noise->explained, 1, 0.1);
+      continue;
+    }
+    EXPECT_EQ(report.verdict, RepairReport::Verdict::NotRepaired) << repair_text(report);
+    EXPECT_GT(report.noise->apart, 2 * report.noise->explained);
+    EXPECT_NE(repair_text(report).find("its outputs are further from the source's than its quantisers explain"),
+              std::string::npos)
+        << repair_text(report);
+  }
 }
 
 }  // namespace
