@@ -87,6 +87,17 @@ std::vector<std::pair<Tensor, Tensor>> corresponding(OutputsView a, int64_t a_of
   return result;
 }
 
+// Notes on what the common samples showed, behind those that the pair has.
+void add_notes(size_t n_contradict, PairReport* pair) {
+  const auto add = [&](const std::string& text) { pair->note += (pair->note.empty() ? "" : "; ") + text; };
+  if (n_contradict > 0)
+    add(cat(n_contradict, " of ", pair->n_common,
+            " samples have another truth in each run, so that their accuracies are not of the same classes"));
+  if (const auto nan = pair->values.find("output_nan"); nan != pair->values.end() && nan->second > 0)
+    add(cat(nan->second == 1 ? "1 output element is" : cat(number_text(nan->second, "%.0f"), " output elements are"),
+            " NaN in one of both runs only"));
+}
+
 }  // namespace
 
 // Samples of all runs, numbered by their paths.
@@ -488,9 +499,7 @@ PairReport Evaluation::meet(size_t base_i, size_t other_i, std::vector<uint32_t>
     }
   }
   for (const auto& metric : metrics) metric->result(&pair.values);
-  if (n_contradict > 0)
-    pair.note += cat(pair.note.empty() ? "" : "; ", n_contradict, " of ", common.size(),
-                     " samples have another truth in each run, so that their accuracies are not of the same classes");
+  add_notes(n_contradict, &pair);
   return pair;
 }
 

@@ -261,6 +261,37 @@ TEST(Evaluation, OutputsComeFromPredictionsAndFromTraces) {
   }
 }
 
+// A requirement of steps cannot hold where one side is no number, nor may it be missed for a number of steps that nobody counted.
+TEST(Evaluation, NaNInOneRunIsCountedAndHasNoSteps) {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  const auto values_of = [](std::vector<float> base, std::vector<float> other, std::string* note) {
+    std::vector<Record> records;
+    for (const auto& [name, outputs] : {std::pair("a", std::move(base)), std::pair("b", std::move(other))}) {
+      Prediction p = prediction(0, {0});
+      p.outputs = {{"out", Tensor::of<float>({3}, outputs)}};
+      records.insert(records.end(), {header(name), Sample{0, "p", {}, {}}, p});
+    }
+    const Report report = report_of(records);
+    *note = report.pairs.at(0).note;
+    Bounds bounds;
+    bounds.requirements.push_back(parse_requirement("output_max_ulp <= 18446744073709551615"));
+    EXPECT_EQ(judged(report, bounds).at(0).kept, report.pairs[0].values.contains("output_max_ulp"));
+    return report.pairs[0].values;
+  };
+  std::string note;
+  Values values = values_of({kNan, 1, 2}, {kNan, 1, 2}, &note);
+  EXPECT_EQ(values.at("output_nan"), 0);
+  EXPECT_EQ(values.at("output_max_ulp"), 0);
+  EXPECT_EQ(note, "");
+  values = values_of({1, kNan, 2}, {1, 1, 2}, &note);
+  EXPECT_EQ(values.at("output_nan"), 1);
+  EXPECT_FALSE(values.contains("output_max_ulp"));
+  EXPECT_EQ(note, "1 output element is NaN in one of both runs only");
+  values = values_of({kNan, kNan, kNan}, {1, kNan, 2}, &note);
+  EXPECT_EQ(values.at("output_nan"), 2);
+  EXPECT_EQ(note, "2 output elements are NaN in one of both runs only");
+}
+
 TEST(Evaluation, SamplesMeetBelowTheirCommonFolder) {
   const Report report =
       report_of({header("a"), Sample{0, "/here/imgs/cat/1.png", {}, {}}, Sample{1, "/here/imgs/dog/1.png", {}, {}},
