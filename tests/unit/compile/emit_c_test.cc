@@ -179,7 +179,7 @@ TEST(EmitC, RefusesBeforeItRuns) {
       ADD_FAILURE() << node << " is not refused";
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::Unsupported) << error.what();
-      EXPECT_NE(std::string(error.what()).find("no C code for n ("), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find("no C code for node 'n' ("), std::string::npos) << error.what();
     }
   }
 }
