@@ -130,6 +130,7 @@ const std::vector<Case>& cases() {
       {"Neg", "  y = Neg(x)"},
       {"Not", "  a = Less(x, one)\n  y = Not(a)"},
       {"Or", "  a = Greater(x, one)\n  b = Less(x, one)\n  y = Or(a, b)"},
+      {"Xor", "  a = Greater(x, one)\n  b = Less(x, one)\n  y = Xor(a, b)"},
       {"PRelu", "  const s: float32[4,1,1] = random(9)\n  y = PRelu(x, s)"},
       {"Pad", "  const p: int64[8] = {0, 1, 2, 0, 0, 0, 1, 3}\n  const v: float32[] = {2.5}\n  y = Pad(x, p, v)"},
       {"Pad",
