@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "formats/decompose.h"
+#include "formats/indices.h"
 #include "formats/tflite/exports.h"
 #include "formats/tflite/metadata.h"
 #include "formats/tflite/tflite.h"
@@ -51,6 +52,7 @@ Graph prepared(const Graph& source) {
   Graph graph = source;
   infer_types(graph);
   refuse_other_floats(graph);
+  count_indices_from_front(graph);
   decompose(graph, has_counterpart);
   make_signed(graph);
   to_channels_last(graph);
