@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kMostNumbers = int64_t{1} << 22;  // of a transform's matrix
 
-// What a DFT does to its axis. Numbers have one part, or two that are real and imaginary.
+// A DFT along one axis. Numbers have one part, or two that are real and imaginary.
 struct Transform {
   int64_t values = 0, parts = 0, length = 0, bins = 0, out_parts = 2;
   bool inverse = false;
@@ -117,7 +117,8 @@ bool col2im(Decomposition& s) {
   for (int64_t i = 0; i < taps; ++i) ones[i * taps + i] = 1;
   weights = convert(Tensor::of<double>(weights.shape(), ones), weights.dtype());
   const ValueId columns = s.emit("Reshape", {s.x(), s.list({-1, taps, places[0], places[1]})});
-  const Attributes attributes = {{"strides", strides}, {"dilations", dilations}, {"pads", pads}, {"output_padding", rest}};
+  const Attributes attributes = {
+      {"strides", strides}, {"dilations", dilations}, {"pads", pads}, {"output_padding", rest}};
   const ValueId planes = s.emit("ConvTranspose", {columns, s.store("ones", weights)}, attributes);
   s.end("Reshape", {planes, s.list({-1, (*s.type().shape)[1].size / taps, size[0], size[1]})});
   return true;
@@ -149,7 +150,8 @@ void repeat_heads(Decomposition& s, int64_t heads, Heads* of) {
   if (of->heads == heads || of->heads == 0) return;
   std::vector<int64_t> which(heads);
   for (int64_t h = 0; h < heads; ++h) which[h] = h / (heads / of->heads);
-  of->value = s.emit("Gather", {of->value, s.store("groups", Tensor::of<int64_t>({heads}, which))}, {{"axis", int64_t{1}}});
+  of->value =
+      s.emit("Gather", {of->value, s.store("groups", Tensor::of<int64_t>({heads}, which))}, {{"axis", int64_t{1}}});
 }
 
 // Attention with nothing but a mask: no past, no window, no count of keys, and its scores are read by nobody.
@@ -204,8 +206,7 @@ bool attention(Decomposition& s) {
   if (mask != kNoValue && s.dtype(3) != DType::Bool) scores = s.emit("Add", {scores, mask});
   if (visible != kNoValue) scores = s.emit("Where", {visible, scores, s.number(-infinite)});
   ValueId shares = s.emit("Softmax", {scores}, {{"axis", int64_t{-1}}});
-  if (mask != kNoValue)
-    shares = s.emit("Where", {s.emit("Equal", {scores, s.number(-infinite)}), s.number(0), shares});
+  if (mask != kNoValue) shares = s.emit("Where", {s.emit("Equal", {scores, s.number(-infinite)}), s.number(0), shares});
   if (s.rank() == 4) return s.end("MatMul", {shares, v->value}), true;
   const ValueId mixed = s.emit("MatMul", {shares, v->value});
   const ValueId beside = s.emit("Transpose", {mixed}, {{"perm", std::vector<int64_t>{0, 2, 1, 3}}});

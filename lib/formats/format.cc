@@ -205,7 +205,8 @@ void drop_ignored(Graph& graph, const IgnoredFields& ignored) {
 
 void check_ignored(const IgnoredFields& ignored) {
   if (const std::vector<std::string> names = ignored.not_met(); !names.empty())
-    fail_usage("--ignore-attribute ", quoted(names[0]), ": no field of that name would be refused; leave the option out");
+    fail_usage("--ignore-attribute ", quoted(names[0]),
+               ": no field of that name would be refused; leave the option out");
 }
 
 }  // namespace

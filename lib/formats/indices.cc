@@ -40,9 +40,9 @@ class Signs {
       return all;
     };
     static const std::set<std::string> counts = {"ArgMax", "ArgMin", "NonMaxSuppression", "NonZero", "Shape", "Size"};
-    static const std::set<std::string> moves = {"Cast",    "Expand",    "Flatten", "Gather", "GatherElements",
-                                                "GatherND", "Identity", "Reshape", "Slice",  "Squeeze",
-                                                "Tile",    "Transpose", "Unsqueeze"};
+    static const std::set<std::string> moves = {"Cast",     "Expand",    "Flatten",  "Gather", "GatherElements",
+                                                "GatherND", "Identity",  "Reshape",  "Slice",  "Squeeze",
+                                                "Tile",     "Transpose", "Unsqueeze"};
     static const std::set<std::string> keeps = {"Add", "Concat", "Div", "Min", "Mul", "Range"};
     if (counts.contains(node.op)) return true;
     if (node.op == "TopK") return v == node.output(1);
@@ -118,8 +118,7 @@ std::optional<Patch> counted_from_front(const Graph& graph, NodeId id) {
   if (first < 0 || first + depth.value_or(1) > s.rank()) return std::nullopt;
   const ValueId given = node.inputs[1], extents = extents_of(s, first, depth);
   const ValueId zero = s.store("zero", convert(Tensor::of<int64_t>({}, {0}), s.dtype(1)));
-  const ValueId counted =
-      s.emit("Where", {s.emit("Less", {given, zero}), s.emit("Add", {given, extents}), given});
+  const ValueId counted = s.emit("Where", {s.emit("Less", {given, zero}), s.emit("Add", {given, extents}), given});
   s.end(node.op, {s.x(), counted}, node.attributes);
   patch.remove_node(id);
   return patch;

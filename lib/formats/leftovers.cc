@@ -30,8 +30,8 @@ IgnoredFields::IgnoredFields(const std::vector<std::string>& names) : names_(std
 bool IgnoredFields::holds(const std::string& owner, const std::string& name) const {
   bool found = false;
   for (Name& given : *names_) {
-    const bool equal = given.text == name || (given.text.size() == owner.size() + name.size() + 1 &&
-                                              given.text == owner + "." + name);
+    const bool equal =
+        given.text == name || (given.text.size() == owner.size() + name.size() + 1 && given.text == owner + "." + name);
     given.met = given.met || equal;
     found = found || equal;
   }

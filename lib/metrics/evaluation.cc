@@ -39,9 +39,8 @@ bool same_run(const stream::Header& a, const stream::Header& b) {
 int64_t shards_of(const std::string& shard) {
   const size_t slash = shard.find('/');
   int64_t count = 0;
-  return slash != std::string::npos && parse_int(std::string_view(shard).substr(slash + 1), &count) && count > 0
-             ? count
-             : 1;
+  return slash != std::string::npos && parse_int(std::string_view(shard).substr(slash + 1), &count) && count > 0 ? count
+                                                                                                                 : 1;
 }
 
 // A copy without the first `offset` elements of the last axis.
@@ -169,9 +168,10 @@ std::string shard_note(const RunReport& run) {
     if (std::string shard = cat(i, "/", count); !here.contains(shard)) missing.push_back(std::move(shard));
   }
   const auto more = run.n_missing_shards - static_cast<int64_t>(missing.size());
-  return cat(here.size() == 1 ? cat("shard ", plain(*here.begin()), " alone") : cat(here.size(), " of ", count, " shards"),
-             ": ", join(missing), more > 0 ? cat(" and ", more, " more") : "",
-             run.n_missing_shards == 1 ? " is" : " are", " missing, and the values are those of a part of its samples");
+  return cat(
+      here.size() == 1 ? cat("shard ", plain(*here.begin()), " alone") : cat(here.size(), " of ", count, " shards"),
+      ": ", join(missing), more > 0 ? cat(" and ", more, " more") : "", run.n_missing_shards == 1 ? " is" : " are",
+      " missing, and the values are those of a part of its samples");
 }
 
 struct Evaluation::RunState {

@@ -113,8 +113,9 @@ int32_t File::tensor(ValueId v) {
   if (value.constant) {
     at->second = constant(value.name, *value.constant, scales);
     if (facts_[at->second].type == TensorType::INT64)
-      fail_unsupported("constant ", quoted(value.name),
-                       ": integers of 64 bits are computed in 32 in TFLite files, which do not hold all of its numbers");
+      fail_unsupported(
+          "constant ", quoted(value.name),
+          ": integers of 64 bits are computed in 32 in TFLite files, which do not hold all of its numbers");
     return at->second;
   }
   Type type = value.type;

@@ -173,9 +173,8 @@ TEST(EmitC, RefusesBeforeItRuns) {
     write_file(path, cat("graph \"g\" {\n  opset 28\n  input a: int32[1]\n  input b: int32[40]\n  y = ", node,
                          " @n\n  output y\n}\n"));
     try {
-      emit_c_of_model(path, {}, [](const auto&, const auto&, const auto&) -> std::vector<Tensor> {
-        fail_malformed("it ran");
-      });
+      emit_c_of_model(path, {},
+                      [](const auto&, const auto&, const auto&) -> std::vector<Tensor> { fail_malformed("it ran"); });
       ADD_FAILURE() << node << " is not refused";
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::Unsupported) << error.what();

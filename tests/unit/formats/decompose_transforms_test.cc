@@ -76,7 +76,8 @@ TEST(DecomposeTransforms, Col2Im) {
         "input x: float32[1,6,12]\n  " + image + "const b: int64[2] = {1, 3}\n  y = Col2Im(x, s, b) {strides = [2, 1]}",
         "input x: float32[2,9,4]\n  " + image +
             "const b: int64[2] = {3, 3}\n  y = Col2Im(x, s, b) {strides = [2, 3], pads = [1, 0, 0, 2]}",
-        "input x: float32[1,8,8]\n  " + image + "const b: int64[2] = {2, 2}\n  y = Col2Im(x, s, b) {dilations = [3, 2]}"})
+        "input x: float32[1,8,8]\n  " + image +
+            "const b: int64[2] = {2, 2}\n  y = Col2Im(x, s, b) {dilations = [3, 2]}"})
     check_decomposed("Col2Im", text);
 }
 
@@ -91,7 +92,8 @@ TEST(DecomposeTransforms, Attention) {
            four + "input m: float32[3,5]\n  y = Attention(q, k, v, m)",
            four + "input m: bool[2,1,3,5]\n  y = Attention(q, k, v, m)",
            four + "input m: bool[3,5]\n  y = Attention(q, k, v, m) {is_causal = 1}",
-           four + "const m: bool[3,5] = {false, false, false, false, false, true, false, true, true, true, false, false, true, false, "
+           four + "const m: bool[3,5] = {false, false, false, false, false, true, false, true, true, true, false, "
+                  "false, true, false, "
                   "false}\n  y = Attention(q, k, v, m)",
            four + "input n: float32[3,5]\n  const o: float32[] = {0}\n  m = Log(o)\n  r = Add(m, n)\n"
                   "  y = Attention(q, k, v, r)",

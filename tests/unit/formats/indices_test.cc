@@ -45,11 +45,11 @@ TEST(Indices, FromTheBackPickTheSameElements) {
     for (const Dim& dim : *before.value(before.inputs[0]).type.shape) shape.push_back(dim.fixed() ? dim.size : 4);
     Tensor x(DType::Float32, shape);
     for (int64_t i = 0; i < x.size(); ++i) x.mutable_data<float>()[i] = static_cast<float>(i);
-    const std::vector<Tensor> inputs = {
-        x, convert(Tensor::of<int64_t>(picked.fixed_shape(), indices), picked.dtype)};
+    const std::vector<Tensor> inputs = {x, convert(Tensor::of<int64_t>(picked.fixed_shape(), indices), picked.dtype)};
     const Tensor expected = interpret(before, inputs)[0], got = interpret(after, inputs)[0];
     EXPECT_EQ(expected.values<float>().size(), got.values<float>().size());
-    EXPECT_TRUE(std::equal(expected.values<float>().begin(), expected.values<float>().end(), got.values<float>().begin()));
+    EXPECT_TRUE(
+        std::equal(expected.values<float>().begin(), expected.values<float>().end(), got.values<float>().begin()));
   }
 }
 

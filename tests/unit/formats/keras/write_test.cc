@@ -146,7 +146,8 @@ TEST(KerasWrite, OperationsComputeTheSameWhenReadBack) {
       {kTokens, "  y = ArgMax(x) {axis = 2, select_last_index = 1}"},
       {kTokens, "  const a: int64[] = {-1}\n  y = CumSum(x, a)"},
       {kTokens,
-       "  const z: float32[] = {0.5}\n  a = Less(x, z)\n  w = Neg(x)\n  b = Less(w, z)\n  o = Xor(a, b)\n  n = Not(o)\n  p = "
+       "  const z: float32[] = {0.5}\n  a = Less(x, z)\n  w = Neg(x)\n  b = Less(w, z)\n  o = Xor(a, b)\n  n = "
+       "Not(o)\n  p = "
        "And(a, n)\n  q = Or(p, b)\n  y = Where(q, x, z)"},
       {kTokens,
        "  const z: float32[] = {1}\n  const l: float32[] = {-inf}\n  g = Less(x, z)\n  m = Where(g, x, l)\n  y = "

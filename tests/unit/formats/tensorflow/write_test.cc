@@ -242,8 +242,9 @@ TEST(TensorflowWrite, EveryRowHasACase) {
 // Bounds went through a double, which has no 2^63 - 1: the upper one became the least integer.
 TEST(TensorflowWrite, BoundsOfIntegersAreExact) {
   for (const char* high : {"9223372036854775807", "9007199254740993", "5"}) {
-    const Graph graph = read_back(graph_of(cat("  input x: int64[4]\n  const l: int64[] = {-9007199254740993}\n  const h: int64[] = {",
-                                               high, "}\n  y = Clip(x, l, h)\n  output y")));
+    const Graph graph =
+        read_back(graph_of(cat("  input x: int64[4]\n  const l: int64[] = {-9007199254740993}\n  const h: int64[] = {",
+                               high, "}\n  y = Clip(x, l, h)\n  output y")));
     const std::vector<int64_t> values = {INT64_MIN, -9007199254740994, 3, INT64_MAX};
     const std::vector<int64_t> expected = {-9007199254740993, -9007199254740993, 3, std::stoll(high)};
     EXPECT_EQ(to_int64s(interpret(graph, {Tensor::of<int64_t>({4}, values)})[0]), expected) << high;

@@ -257,7 +257,7 @@ TEST(TfliteWrite, LongIntegersOfInputsAndOutputsAreCast) {
   for (const Operator* op : *graph->operators()) {
     const int code = model->operator_codes()->Get(op->opcode_index())->deprecated_builtin_code();
     const auto type = [&](int32_t tensor) { return graph->tensors()->Get(static_cast<unsigned>(tensor))->type(); };
-    if (code == 53 || code == 36) continue;  // CAST, GATHER
+    if (code == 53 || code == 36) continue;          // CAST, GATHER
     const bool decides = code == 58 || code == 123;  // LESS, SELECT_V2: an index from the back
     EXPECT_TRUE(decides || type(op->inputs()->Get(0)) == type(op->outputs()->Get(0))) << "operator " << code;
     EXPECT_NE(type(op->outputs()->Get(0)), TensorType::INT64) << "operator " << code;
@@ -284,7 +284,8 @@ TEST(TfliteWrite, LongIntegersAreOfOneType) {
       ADD_FAILURE() << op << " is not refused";
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::Unsupported);
-      EXPECT_NE(std::string(error.what()).find("constant \"h\": integers of 64 bits"), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find("constant \"h\": integers of 64 bits"), std::string::npos)
+          << error.what();
     }
   }
   const Graph out = read_bytes(bytes_of(graph_of(
@@ -295,7 +296,8 @@ TEST(TfliteWrite, LongIntegersAreOfOneType) {
 
 // RELU and its kind fail on integers in tf.lite 2.21: "Only float32, uint8, int8 and int16 are supported".
 TEST(TfliteWrite, BoundsOfIntegersAreMaximumAndMinimum) {
-  for (const char* body : {"y = Clip(x, a)", "y = Clip(x, a, b)", "y = Clip(x, c, d)", "y = Clip(x, _, d)", "y = Clip(x)"}) {
+  for (const char* body :
+       {"y = Clip(x, a)", "y = Clip(x, a, b)", "y = Clip(x, c, d)", "y = Clip(x, _, d)", "y = Clip(x)"}) {
     const Graph source = graph_of(
         cat("  input x: int32[2,3]\n  const a: int32[] = {0}\n  const b: int32[] = {6}\n  const c: int32[] = {-1}\n"
             "  const d: int32[] = {1}\n  ",
