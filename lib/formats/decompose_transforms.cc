@@ -163,7 +163,7 @@ bool is_plain_attention(const Decomposition& s) {
   }
   return absent(4) && absent(5) && absent(6) && int_attribute(node, "left_window_size") == -1 &&
          int_attribute(node, "right_window_size") == -1 && int_attribute(node, "softmax_precision") == 0 &&
-         (s.type().dtype == DType::Float32 || s.type().dtype == DType::Float64);
+         is_float(s.type().dtype) && dtype_size(s.type().dtype) >= 4;
 }
 
 // Where(visible, ...) before and behind the softmax: a query that may see no key gives zeros.

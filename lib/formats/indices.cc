@@ -102,7 +102,7 @@ ValueId extents_of(Decomposition& s, int64_t first, std::optional<int64_t> depth
   return s.to_dtype(s.emit("Gather", {s.emit("Shape", {s.x()}), which}, {{"axis", int64_t{0}}}), dtype);
 }
 
-std::optional<Patch> counted_from_front(const Graph& graph, NodeId id) {
+std::optional<Patch> with_wrapped_index(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
   Patch patch(graph, cat(node.label(), " counts from the front"));
   Decomposition s(graph, patch, node);
@@ -135,7 +135,7 @@ void count_indices_from_front(Graph& graph) {
     if (picks && graph.constant(node.input(1)) == nullptr && !signs.never_negative(node.input(1))) found.push_back(id);
   }
   for (NodeId id : found) {
-    if (const std::optional<Patch> patch = counted_from_front(graph, id)) patch->apply(graph);
+    if (const std::optional<Patch> patch = with_wrapped_index(graph, id)) patch->apply(graph);
   }
   if (!found.empty()) infer_types(graph);
 }
