@@ -78,6 +78,7 @@ void write_package(const Options& o, OpenOptions open, const DeviceOptions& conn
     integers.emplace(o.quantize, o.model, open);
     open.keep_source = true;  // there is no file that others could compile anew
     if (o.model != "-") open.made_of = o.model;
+    open.ignored.clear();  // the file in integers has none of these fields
   }
   const auto package = o.place.any() ? place::compile_placed(o.place, o.model, open, connection, to)
                                      : compile_file(integers ? integers->path() : o.model, open, to);
@@ -100,7 +101,9 @@ int work(const Options& o) {
   tune::check_tune(o.tune, o.given, device, o.model, o.output);
   if (device.framework() != nullptr) fail_usage("--device ", o.device, ": a framework runs models, not packages");
   quant::check_calibration(o.quantize, o.in_integers(), o.tune.any() || !o.emit_c.empty());
-  const DeviceOptions connection = DeviceArgs{o.device, o.key, o.adb_host}.connection();
+  const DeviceArgs reached{o.device, o.key, o.adb_host};
+  reached.check_connection(o.place.any() ? o.place.devices : o.device);
+  const DeviceOptions connection = reached.connection();
   if (!o.place.any()) device.connect(connection);
   OpenOptions open = compile_request(o, facts);
   if (device.is_remote()) compile_for_machine_of(device, &open.compile);

@@ -97,6 +97,7 @@ int work(const EvalArgs& o) {
   if (o.measurements && report.runs.size() != 1)
     fail_usage("--measurements is for one run, and here are ", report.runs.size(),
                "; --legacy-tree writes a file for each");
+  for (const std::string& note : metrics::shard_notes(report)) cli::warn(note);
   std::optional<metrics::Comparison> compared;
   if (baseline) compared = metrics::compare_with(report, *baseline, o.allowed());
   const metrics::Comparison* const comparison = compared ? &*compared : nullptr;

@@ -66,6 +66,7 @@ int work(const InferArgs& o) {
   device_options.isa = network.isa;
   network.device = o.device;
   if (o.list_devices) {
+    o.check_connection(o.device);
     if (network.device.is_remote()) network.device.connect(device_options);
     for (const std::string& line : device_lines(network.device, device_options, cli::warn)) std::cout << line << '\n';
     return 0;
@@ -90,6 +91,7 @@ int work(const InferArgs& o) {
   if (!o.gives("--device") && package->placed == nullptr && package->backend() != network.device.device().target())
     network.device = device_of_package(*package);
   check_placement(o, network.device, *package);
+  o.check_connection(package->placed == nullptr ? network.device.text() : join(package->placed->parts));
   const FrameworkSession opened = open(o, &network, device_options, package);
   RunPlace place = {network.device.text(), nullptr, device_options.processors};
   if (const auto* placed = dynamic_cast<const place::PlacedSession*>(opened.session.get())) {

@@ -9,6 +9,7 @@
 #include "cli/console.h"
 #include "cli/output.h"
 #include "formats/format.h"
+#include "metrics/present.h"
 #include "report/network.h"
 #include "report/paths.h"
 #include "report/report_args.h"
@@ -91,6 +92,7 @@ int work(const ReportArgs& o) {
   const report::Data data = report::gather(o.files(), {o.full_paths(), o.baseline}, &cut_off);
   for (size_t i = 0; i + 1 < cut_off.size(); ++i) cli::say_error(cut_off[i].what());
   if (data.runs.empty() && data.localizations.empty() && !cut_off.empty()) throw cut_off.back();
+  for (const std::string& note : metrics::shard_notes(data.evaluation)) cli::warn(note);
   const report::Document document = report::make_document(data, options);
   cli::Output output(o.output, cli::Output::Content::Text);
   output.write(o.format == "html" ? report::html(document) : write_tree(o, document));

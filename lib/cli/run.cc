@@ -104,7 +104,9 @@ int guarded(const Tool& tool, const std::function<int()>& body) {
 int say_failure(const Tool& tool) {
   const Failure failure = failure_of(std::current_exception());
   const bool by_usage = failure.exit_code == static_cast<int>(ErrorKind::Usage);
-  say_error(by_usage ? cat(failure.text, " (see ", tool.name, " --help)") : failure.text);
+  // One hint: a message that names a list or another tool has the better one.
+  const bool says_where = failure.text.find("see dnn-") != std::string::npos;
+  say_error(by_usage && !says_where ? cat(failure.text, " (see ", tool.name, " --help)") : failure.text);
   return failure.exit_code;
 }
 

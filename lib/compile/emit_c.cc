@@ -28,6 +28,10 @@ void check(const Variant& variant) {
 
 }  // namespace
 
+void check_has_c_code(const Package& package) {
+  for (const Variant& variant : package.variants) check(variant);
+}
+
 CNet::CNet(const Package& package, const EmitCOptions& options)
     : package(package),
       options(options),
@@ -35,9 +39,9 @@ CNet::CNet(const Package& package, const EmitCOptions& options)
       name(options.name),
       upper(upper_case(options.name)) {
   DNN_CHECK(options.texts.size() == package.variants.size());
+  check_has_c_code(package);
   for (size_t i = 0; i < package.variants.size(); ++i) {
     DNN_CHECK(options.texts[i].isa == package.variants[i].target.isa);
-    check(package.variants[i]);
     const auto row = [&](size_t v) { return find_isa(Language::C, package.variants[v].target.isa); };
     if (row(i) < row(plainest)) plainest = i;
     best_first.push_back(i);

@@ -14,6 +14,10 @@ namespace dnn {
 // all values, others 0 and 1.
 std::vector<Tensor> emit_c_inputs(const Package& package);
 
+// Throws Unsupported where a step of the package has no kernel, naming its nodes. Before the package is run: what is interpreted may refuse
+// emit_c_inputs(), as a division by 0 does.
+void check_has_c_code(const Package& package);
+
 struct EmitCOptions {
   std::string name;                           // a C identifier: what files and functions are named after
   std::vector<codegen::CText> texts;          // of the package's variants, in their order: CompileOptions::on_c_text

@@ -19,6 +19,7 @@ EmittedC emit_c_of_model(const std::string& path, OpenOptions open, const RunOnc
   } catch (Error& e) {
     throw e.within(path);
   }
+  check_has_c_code(*package);
   const std::vector<Tensor> inputs = emit_c_inputs(*package);
   const std::vector<std::string> here = supported_isas(open.compile.element);
   for (const Variant& variant : package->variants) {

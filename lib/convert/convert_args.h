@@ -17,7 +17,7 @@ struct ConvertArgs {
   std::optional<int64_t> opset, ir_version, probes;
   std::string architecture, weights;
   Surgery surgery;
-  IgnoredFields ignored;
+  std::vector<std::string> ignored;
   bool onnx_reference = false, check = false;
   std::string dtype, io_dtype;
   ConvertOptions convert;  // without what the texts say

@@ -299,7 +299,7 @@ constexpr Definition kDefinitions[] = {{"Acosh", acosh},
 const std::vector<Definition>& definitions() {
   static const std::vector<Definition> all = [] {
     std::vector<Definition> rows(std::begin(kDefinitions), std::end(kDefinitions));
-    for (const auto* more : {&moving_definitions(), &recurrent_definitions()})
+    for (const auto* more : {&moving_definitions(), &recurrent_definitions(), &transform_definitions()})
       rows.insert(rows.end(), more->begin(), more->end());
     return rows;
   }();

@@ -28,6 +28,7 @@ class Decomposition {
   ValueId store(const std::string& what, Tensor tensor) { return build_.store(what, std::move(tensor)); }
   ValueId to_dtype(ValueId v, DType dtype) { return build_.to_dtype(v, dtype); }
   Shape shape(ValueId v) const { return build_.shape(v); }
+  const Type& type_of(ValueId v) const { return build_.type(v); }
   bool fixed(size_t input) const {
     return node_.input(input) != kNoValue && graph_.value(node_.input(input)).type.fixed();
   }
@@ -68,8 +69,9 @@ struct Definition {
   bool (*apply)(Decomposition&);
 };
 
-// Those of operators that move or choose elements, and of recurrent layers.
+// Those of operators that move or choose elements, of recurrent layers, and of transforms and attention.
 const std::vector<Definition>& moving_definitions();
 const std::vector<Definition>& recurrent_definitions();
+const std::vector<Definition>& transform_definitions();
 
 }  // namespace dnn

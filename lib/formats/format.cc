@@ -203,6 +203,12 @@ void drop_ignored(Graph& graph, const IgnoredFields& ignored) {
   }
 }
 
+void check_ignored(const IgnoredFields& ignored) {
+  if (const std::vector<std::string> names = ignored.not_met(); !names.empty())
+    fail_usage("--ignore-attribute ", quoted(names[0]),
+               ": no field of that name would be refused; leave the option out");
+}
+
 }  // namespace
 
 namespace {
@@ -236,6 +242,7 @@ Graph read_model(const ModelSource& source) {
         check_names(graph);
         drop_ignored(graph, source.ignored);
         check_schemas(graph);
+        check_ignored(source.ignored);
       });
     });
     return graph;

@@ -23,10 +23,31 @@ bool lists(const char* words, const std::string& word) {
 
 }  // namespace
 
+IgnoredFields::IgnoredFields(const std::vector<std::string>& names) : names_(std::make_shared<std::vector<Name>>()) {
+  for (const std::string& name : names) names_->push_back({name});
+}
+
+bool IgnoredFields::holds(const std::string& owner, const std::string& name) const {
+  bool found = false;
+  for (Name& given : *names_) {
+    const bool equal =
+        given.text == name || (given.text.size() == owner.size() + name.size() + 1 && given.text == owner + "." + name);
+    given.met = given.met || equal;
+    found = found || equal;
+  }
+  return found;
+}
+
+std::vector<std::string> IgnoredFields::not_met() const {
+  std::vector<std::string> result;
+  for (const Name& name : *names_) {
+    if (!name.met) result.push_back(name.text);
+  }
+  return result;
+}
+
 bool is_ignored(const IgnoredFields& ignored, const std::string& owner, const std::string& name) {
-  return std::any_of(ignored.begin(), ignored.end(), [&](const std::string& given) {
-    return given == name || (given.size() == owner.size() + name.size() + 1 && given == owner + "." + name);
-  });
+  return ignored.holds(owner, name);
 }
 
 void Leftovers::use(std::string_view name) {

@@ -1,6 +1,8 @@
 // Leftovers: fields of a file that its reader did not take. None is passed over in silence.
 #pragma once
 #include <functional>
+#include <initializer_list>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,7 +20,23 @@ struct IrrelevantField {
 using IrrelevantFields = std::vector<IrrelevantField>;
 
 // Fields that a person says to ignore, however they are used: "NAME", or "OWNER.NAME" of one operator or layer class.
-using IgnoredFields = std::vector<std::string>;
+// Copies share which of them a reader met.
+class IgnoredFields {
+ public:
+  IgnoredFields(const std::vector<std::string>& names = {});
+  IgnoredFields(std::initializer_list<std::string> names) : IgnoredFields(std::vector<std::string>(names)) {}
+  bool empty() const { return names_->empty(); }
+  // Asked only of a field that its reader would refuse.
+  bool holds(const std::string& owner, const std::string& name) const;
+  std::vector<std::string> not_met() const;
+
+ private:
+  struct Name {
+    std::string text;
+    bool met = false;
+  };
+  std::shared_ptr<std::vector<Name>> names_;
+};
 bool is_ignored(const IgnoredFields& ignored, const std::string& owner, const std::string& name);
 
 // The fields of one node or layer. A reader gets at them only through a view that calls use(), so that what it forgets is found.

@@ -62,7 +62,9 @@ std::vector<float> Node::attribute_floats(std::string_view key, std::vector<floa
 }
 
 std::string Node::label() const {
-  const std::string type = (domain.empty() ? "" : domain + ".") + op;
+  // Domains that only say an order of axes (kChannelsLastDomain, kFlexibleDomain) are in no model of anyone's.
+  const bool is_foreign = !domain.empty() && domain != "nhwc" && domain != "axis";
+  const std::string type = (is_foreign ? domain + "." : "") + op;
   return name.empty() ? "unnamed node (" + type + ")" : "node '" + name + "' (" + type + ")";
 }
 

@@ -29,6 +29,7 @@ void SearchArgs::check_not_empty(const std::vector<std::pair<std::string, std::s
 
 NetworkOptions SearchArgs::connected() const {
   NetworkOptions result = network;
+  check_connection(device);
   result.device = device;
   result.device.connect(connection());
   return result;

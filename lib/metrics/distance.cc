@@ -17,6 +17,7 @@ class OutputDistance : public PairMetric {
       max_rel_ = std::max(max_rel_, d.relative());
       l2_ += d.l2();
       cosine_ = std::min(cosine_, d.cosine());
+      n_nan_ += d.n_nan;
       if (d.max_ulp) {
         max_ulp_ = std::max(max_ulp_, *d.max_ulp);
       } else {
@@ -31,11 +32,12 @@ class OutputDistance : public PairMetric {
     (*values)["output_max_rel"] = max_rel_;
     (*values)["output_l2"] = l2_ / static_cast<double>(n_);
     (*values)["output_cosine"] = cosine_;
+    (*values)["output_nan"] = static_cast<double>(n_nan_);
     if (all_ulps_) (*values)["output_max_ulp"] = static_cast<double>(max_ulp_);
   }
 
  private:
-  int64_t n_ = 0;
+  int64_t n_ = 0, n_nan_ = 0;
   double max_abs_ = 0, max_rel_ = 0, l2_ = 0, cosine_ = 1;
   uint64_t max_ulp_ = 0;
   bool all_ulps_ = true;

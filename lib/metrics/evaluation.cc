@@ -11,6 +11,8 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/printable.h"
+#include "base/text.h"
 #include "base/threads.h"
 #include "metrics/common_folder.h"
 #include "metrics/families.h"
@@ -31,6 +33,14 @@ bool same_run(const stream::Header& a, const stream::Header& b) {
          a.model.sha256 == b.model.sha256 && a.opt == b.opt && a.passes == b.passes && a.device == b.device &&
          a.isa == b.isa && a.dtype == b.dtype && a.label_set == b.label_set && a.label_offset == b.label_offset &&
          a.preprocess == b.preprocess;
+}
+
+// How many shards the run of this one was divided into; 1 where the text does not say it.
+int64_t shards_of(const std::string& shard) {
+  const size_t slash = shard.find('/');
+  int64_t count = 0;
+  return slash != std::string::npos && parse_int(std::string_view(shard).substr(slash + 1), &count) && count > 0 ? count
+                                                                                                                 : 1;
 }
 
 // A copy without the first `offset` elements of the last axis.
@@ -74,6 +84,17 @@ std::vector<std::pair<Tensor, Tensor>> corresponding(OutputsView a, int64_t a_of
   }
   if (!any_common_name && a.size() == 1 && b.size() == 1) match(a[0].second, b[0].second);
   return result;
+}
+
+// Notes on what the common samples showed, behind those that the pair has.
+void add_notes(size_t n_contradict, PairReport* pair) {
+  const auto add = [&](const std::string& text) { pair->note += (pair->note.empty() ? "" : "; ") + text; };
+  if (n_contradict > 0)
+    add(cat(n_contradict, " of ", pair->n_common,
+            " samples have another truth in each run, so that their accuracies are not of the same classes"));
+  if (const auto nan = pair->values.find("output_nan"); nan != pair->values.end() && nan->second > 0)
+    add(cat(nan->second == 1 ? "1 output element is" : cat(number_text(nan->second, "%.0f"), " output elements are"),
+            " NaN in one of both runs only"));
 }
 
 }  // namespace
@@ -137,6 +158,22 @@ class Evaluation::SampleIds {
   std::unordered_map<int64_t, Seen> others_;
 };
 
+std::string shard_note(const RunReport& run) {
+  constexpr size_t kNamed = 5;
+  if (run.n_missing_shards == 0) return "";
+  const int64_t count = shards_of(run.header.shard);
+  const std::set<std::string> here(run.shards.begin(), run.shards.end());
+  std::vector<std::string> missing;
+  for (int64_t i = 0; i < count && missing.size() < kNamed; ++i) {
+    if (std::string shard = cat(i, "/", count); !here.contains(shard)) missing.push_back(std::move(shard));
+  }
+  const auto more = run.n_missing_shards - static_cast<int64_t>(missing.size());
+  return cat(
+      here.size() == 1 ? cat("shard ", plain(*here.begin()), " alone") : cat(here.size(), " of ", count, " shards"),
+      ": ", join(missing), more > 0 ? cat(" and ", more, " more") : "", run.n_missing_shards == 1 ? " is" : " are",
+      " missing, and the values are those of a part of its samples");
+}
+
 struct Evaluation::RunState {
   RunState(Samples* all, Shelf* tensors) : paths(all), shelf(tensors) {}
 
@@ -144,6 +181,12 @@ struct Evaluation::RunState {
   Shelf* shelf;
   RunReport report;
   std::set<std::string> shards;  // that it has: one more of them is of the next run of the same
+  void set_shards() {
+    if (report.header.shard.empty()) return;
+    report.shards.assign(shards.begin(), shards.end());
+    report.n_missing_shards =
+        std::max<int64_t>(0, shards_of(report.header.shard) - static_cast<int64_t>(shards.size()));
+  }
   std::vector<std::unique_ptr<RunMetric>> metrics = make_run_metrics();
   SampleIds samples;                                   // of the span that is open: ids are unique within it only
   std::unordered_map<int64_t, Outputs> early_outputs;  // outputs of a trace that came before their prediction
@@ -456,9 +499,7 @@ PairReport Evaluation::meet(size_t base_i, size_t other_i, std::vector<uint32_t>
     }
   }
   for (const auto& metric : metrics) metric->result(&pair.values);
-  if (n_contradict > 0)
-    pair.note += cat(pair.note.empty() ? "" : "; ", n_contradict, " of ", common.size(),
-                     " samples have another truth in each run, so that their accuracies are not of the same classes");
+  add_notes(n_contradict, &pair);
   return pair;
 }
 
@@ -469,6 +510,7 @@ Report Evaluation::finish() {
   for (const auto& run : runs_) {
     for (const auto& metric : run->metrics) metric->result(&run->report.values);
     run->metrics.clear();
+    run->set_shards();
     report.runs.push_back(std::move(run->report));
     run->report.header = report.runs.back().header;  // which pairs look at
     run->close_span();

@@ -14,6 +14,8 @@ namespace dnn::metrics {
 
 struct RunReport {
   stream::Header header;
+  std::vector<std::string> shards;  // of the run, in their order: "0/3"; none of a run that is whole
+  int64_t n_missing_shards = 0;     // of those that the run was divided into
   int64_t n_samples = 0, n_predictions = 0;
   int64_t n_judged = 0;                        // predictions whose sample has a truth
   Confusion confusion;                         // of best labels, over the judged predictions
@@ -22,6 +24,9 @@ struct RunReport {
   Values values;
   std::map<std::string, double> own_values;  // of users' programs, by name; none that two shards of the run were given
 };
+
+// Says which shards of its run are missing; "" where none is. The values are then those of a part of the samples.
+std::string shard_note(const RunReport& run);
 
 // Two runs' best labels for a sample, where they differ.
 struct Disagreement {

@@ -270,11 +270,21 @@ std::vector<std::vector<size_t>> alike_runs(const Report& report) {
   return groups;
 }
 
+std::vector<std::string> shard_notes(const Report& report) {
+  std::vector<std::string> notes;
+  for (size_t i = 0; i < report.runs.size(); ++i) {
+    if (const std::string note = shard_note(report.runs[i]); !note.empty())
+      notes.push_back(cat("run ", run_letter(i), ": ", note));
+  }
+  return notes;
+}
+
 std::string report_table(const Report& report) {
   std::vector<Column> columns = run_columns(report);
   add_metrics(Scope::Run, report.runs, &columns);
   add_own_metrics(report.runs, &columns);
   std::string out = layout(columns) + latency_note(report);
+  for (const std::string& note : shard_notes(report)) out += note + "\n";
   if (!report.by.fields.empty()) return out + group_tables(report.by);
   if (report.pairs.empty()) return out;
 
@@ -322,6 +332,11 @@ std::string report_json(const Report& report, const Comparison* comparison) {
                             {"values", values_json(Scope::Run, run.values)},
                             {"classes", classes_json(run.confusion)},
                             {"confusion", confusion_json(run.confusion)}});
+    if (!run.shards.empty()) {
+      for (const std::string& shard : run.shards) json["runs"].back()["shards"].push_back(utf8(shard));
+      json["runs"].back()["n_missing_shards"] = run.n_missing_shards;
+    }
+    if (const std::string note = shard_note(run); !note.empty()) json["runs"].back()["note"] = note;
     for (const auto& [name, value] : run.own_values) json["runs"].back()["own_values"][utf8(name)] = number(value);
   }
   if (!report.runs.empty()) json["baseline"] = run_letter(report.baseline);

@@ -15,11 +15,14 @@ std::string run_title(const stream::Header& header);  // "net.onnx -O3 cpu"
 // The runs by what they predict: those that are alike together, in the order of their first.
 std::vector<std::vector<size_t>> alike_runs(const Report& report);
 
+// A line for each run that lacks some of its shards: "run A: shard 0/3 alone of a run of 3: ...".
+std::vector<std::string> shard_notes(const Report& report);
+
 // Tables no wider than 100 columns, then notes; ends with a newline. Where there are groups, they stand in for the pairs.
 std::string report_table(const Report& report);
 
 // {"metrics": {key: {unit, better, text}}, "runs": [...], "pairs": [...], "values": {...}} on one line; values that are not defined are
-// null, infinities are the texts "inf" and "-inf". "baseline" is the run that the others are held against, "alike" lists the runs that predict the same. With groups also "by": {fields, groups, pairs, values}. A run's "confusion" is [truth, predicted, count] of the cells not 0.
+// null, infinities are the texts "inf" and "-inf". "baseline" is the run that the others are held against, "alike" lists the runs that predict the same. With groups also "by": {fields, groups, pairs, values}. A run in shards has "shards" and "n_missing_shards", and a "note" where some are missing. A run's "confusion" is [truth, predicted, count] of the cells not 0.
 std::string report_json(const Report& report, const Comparison* comparison = nullptr);
 
 // What got better and worse, as a table, and how many values did not.

@@ -136,7 +136,9 @@ std::string run_table(const metrics::Report& report) {
     }
     cells.push_back(std::move(line));
   }
-  return cells.empty() ? "" : table(head, cells);
+  std::string out = cells.empty() ? "" : table(head, cells);
+  for (const std::string& note : metrics::shard_notes(report)) out += code(note) + "\n\n";
+  return out;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "report/read_runs.h"
 
 #include "base/file.h"
+#include "metrics/present.h"
 #include "report/legacy.h"
 #include "report/paths.h"
 #include "stream/stream.h"
@@ -60,6 +61,7 @@ Data gather(const std::vector<std::string>& paths, const GatherOptions& options,
   }
   data.localizations = std::move(localizations);
   data.branched = std::move(branched);
+  for (std::string& note : metrics::shard_notes(data.evaluation)) warnings.push_back("Incomplete: " + std::move(note));
   data.warnings = std::move(warnings);
   return data;
 }

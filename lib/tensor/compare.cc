@@ -69,6 +69,7 @@ void add_element(double a, double b, int64_t i, Distance* d) {
   }
   if (a == b || (std::isnan(a) && std::isnan(b))) return;
   ++d->n_different;
+  d->n_nan += std::isnan(a) != std::isnan(b) ? 1 : 0;
   const double difference = finite ? std::abs(a - b) : std::numeric_limits<double>::infinity();
   d->difference_sum += difference;
   d->difference_squares += difference * difference;
@@ -218,7 +219,7 @@ void add_all(const Tensor& reference, const Tensor& other, Distance* d) {
     for (; i + kBlock <= d->n; i += kBlock) add_block(a, b, i, d, &ulp);
   }
   add_elements(a, b, i, d->n, d, &ulp);
-  d->max_ulp = ulp;
+  if (d->n_nan == 0) d->max_ulp = ulp;
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ struct Distance {
   double difference_sum = 0;      // of |a - b|; infinite as max_abs is
   double difference_squares = 0;  // sum of (a - b)^2
   double reference_squares = 0, other_squares = 0, product = 0;  // over elements finite on both sides
-  std::optional<uint64_t> max_ulp;                               // when both have the same floating-point type
+  int64_t n_nan = 0;                                             // elements that are NaN on one side only
+  std::optional<uint64_t> max_ulp;  // when both have the same floating-point type, and n_nan is 0
 
   double relative() const;  // max_abs / largest; 0 when nothing differs, infinite against an all-zero reference
   double l2() const;        // ||a - b||

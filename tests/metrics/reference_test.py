@@ -285,6 +285,7 @@ class BetweenRuns(Near):
         b = a.copy()
         b[2, 3] = math.nan
         values = self.check(a, b, "one NaN")
+        self.assertEqual((values["output_nan"], values["output_max_ulp"]), (1, None))
         self.assertEqual(values["output_max_abs"], "inf")
         same = self.check(b, b, "the same NaN")
         self.assertEqual((same["output_max_abs"], same["top1_agreement"]), (0, 100))

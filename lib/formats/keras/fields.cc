@@ -30,10 +30,6 @@ std::string text_in(const Json& object, const char* key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-bool is_ignored(const std::string& name, const IgnoredFields& ignored) {
-  return std::find(ignored.begin(), ignored.end(), name) != ignored.end();
-}
-
 // A Python object of any kind, as Keras serialises it.
 void refuse_program(const Json& object) {
   const std::string class_name = text_in(object, "class_name"), module = text_in(object, "module"),
@@ -125,7 +121,7 @@ void refuse_programs(const Json& config, const IgnoredFields& ignored) {
   if (config.is_object() && config.contains("class_name")) refuse_program(config);
   if (!config.is_structured()) return;
   for (const auto& [key, value] : config.items()) {
-    const bool aside = config.is_object() && (key == "compile_config" || is_ignored(key, ignored));
+    const bool aside = config.is_object() && (key == "compile_config" || ignored.holds("", key));
     if (!aside && value.is_structured()) refuse_programs(value, ignored);
   }
 }

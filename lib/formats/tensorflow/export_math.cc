@@ -178,12 +178,16 @@ void write_clip(Export& e) {
   const double infinite = std::numeric_limits<double>::infinity();
   const double low = e.has_input(1) ? to_doubles(e.known(1, "lower bound"))[0] : -infinite;
   const double high = e.has_input(2) ? to_doubles(e.known(2, "upper bound"))[0] : infinite;
+  const auto bound = [&](size_t i, const char* what) {  // itself: not every integer is a double
+    return e.store("number", e.known(i, what).reshaped({}));
+  };
   const Edge x = e.input(0);
   if (low == 0 && high == 6) return e.finish(last(e, "Relu6", {x}));
   if (low == 0 && high == infinite) return e.finish(last(e, "Relu", {x}));
-  if (high == infinite) return e.finish(last(e, "Maximum", {x, e.number(low)}));
-  if (low == -infinite) return e.finish(last(e, "Minimum", {x, e.number(high)}));
-  e.finish(last(e, "ClipByValue", {x, e.number(low), e.number(high)}));
+  if (!e.has_input(1) && !e.has_input(2)) return e.finish(last(e, "Identity", {x}));
+  if (!e.has_input(2)) return e.finish(last(e, "Maximum", {x, bound(1, "lower bound")}));
+  if (!e.has_input(1)) return e.finish(last(e, "Minimum", {x, bound(2, "upper bound")}));
+  e.finish(last(e, "ClipByValue", {x, bound(1, "lower bound"), bound(2, "upper bound")}));
 }
 
 void write_elu(Export& e) {

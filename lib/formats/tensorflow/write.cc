@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "formats/decompose.h"
+#include "formats/indices.h"
 #include "formats/tensorflow/exports.h"
 #include "formats/tensorflow/tensor_proto.h"
 #include "formats/tensorflow/tensorflow.h"
@@ -39,6 +40,7 @@ void write_inputs(const Graph& graph, File& file) {
 Graph prepared(const Graph& source) {
   Graph graph = source;
   infer_types(graph);
+  count_indices_from_front(graph);
   decompose(graph, [](const Node& node) {
     const bool known = std::any_of(export_rows().begin(), export_rows().end(),
                                    [&](const ExportRow& row) { return node.op == row.op; });

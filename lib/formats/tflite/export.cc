@@ -83,6 +83,10 @@ int32_t File::constant(const std::string& name, const dnn::Tensor& value, const 
     op(6, {narrow}, {wide});
     return wide;
   }
+  return stored(name, value, scales);
+}
+
+int32_t File::stored(const std::string& name, const dnn::Tensor& value, const Scales* scales) {
   const bool apart = value.size_bytes() >= kApart;
   const Bytes bytes = apart ? Bytes() : value.bytes();
   builder_.ForceVectorAlignment(bytes.size(), 1, kAlignment);
@@ -106,7 +110,14 @@ int32_t File::tensor(ValueId v) {
   const Value& value = graph_.value(v);
   const auto known = plan_.scales.find(v);
   const Scales* scales = known == plan_.scales.end() ? nullptr : &known->second;
-  if (value.constant) return at->second = constant(value.name, *value.constant, scales);
+  if (value.constant) {
+    at->second = constant(value.name, *value.constant, scales);
+    if (facts_[at->second].type == TensorType::INT64)
+      fail_unsupported(
+          "constant ", quoted(value.name),
+          ": integers of 64 bits are computed in 32 in TFLite files, which do not hold all of its numbers");
+    return at->second;
+  }
   Type type = value.type;
   if (type.dtype != DType::Int64) return at->second = computed(value.name, type, scales);
   type.dtype = DType::Int32;
@@ -119,9 +130,9 @@ int32_t File::tensor(ValueId v) {
 int32_t File::outer(ValueId v) {
   const Value& value = graph_.value(v);
   const bool outside = graph_.is_input(v) || graph_.is_output(v);
-  if (!outside || value.type.dtype != DType::Int64 || value.constant) return tensor(v);
+  if (!outside || value.type.dtype != DType::Int64) return tensor(v);
   const auto [at, fresh] = outer_.try_emplace(v, -1);
-  if (fresh) at->second = computed(value.name, value.type);
+  if (fresh) at->second = value.constant ? stored(value.name, *value.constant) : computed(value.name, value.type);
   return at->second;
 }
 
@@ -146,7 +157,7 @@ Content File::finish() {
   for (ValueId v : graph_.outputs) {
     const bool widened = outer_.count(v) != 0;
     outputs.push_back(outer(v));
-    if (!widened && outer_.count(v) != 0) op(kCast, {tensor(v)}, {outputs.back()});
+    if (!widened && outer_.count(v) != 0 && !graph_.constant(v)) op(kCast, {tensor(v)}, {outputs.back()});
   }
   const auto maps = [&](const std::vector<ValueId>& values, const std::vector<int32_t>& at) {
     std::vector<flatbuffers::Offset<TensorMap>> list;

@@ -41,6 +41,8 @@ class File {
   // Whether that has a value before the end: an input's, and an output's that an operator has written.
   bool has_outer(ValueId v) const { return graph_.is_input(v) || outer_.count(v) != 0; }
   int32_t constant(const std::string& name, const dnn::Tensor& value, const Scales* scales = nullptr);
+  // The same without becoming int32 or float16.
+  int32_t stored(const std::string& name, const dnn::Tensor& value, const Scales* scales = nullptr);
   int32_t ints(const std::string& name, const std::vector<int64_t>& values);
   int32_t computed(const std::string& name, const Type& type, const Scales* scales = nullptr);
   const std::vector<int32_t>& extents(int32_t tensor) const { return facts_[tensor].shape; }

@@ -191,7 +191,20 @@ void write_dequantize(Export& e) {
   }
 }
 
+namespace {
+// Kernels of RELU and its kind take real and quantised numbers alone.
+void clip_integers(Export& e) {
+  int32_t y = e.input(0);
+  const bool low = e.has_input(1), high = e.has_input(2);
+  if (!low && !high) return e.op(55, {y, y}, {e.output()});
+  const auto bound = [&](size_t i) { return e.store("number", e.known(i, "bound").reshaped({})); };
+  if (low) y = step(e, 55, 0, y, bound(1), !high);
+  if (high) step(e, 57, 0, y, bound(2), true);
+}
+}  // namespace
+
 void write_clip(Export& e) {
+  if (!is_float(e.type(0).dtype) && !e.quantized()) return clip_integers(e);
   const double infinite = std::numeric_limits<double>::infinity();
   const double low = e.has_input(1) ? to_doubles(e.known(1, "lower bound"))[0] : -infinite;
   const double high = e.has_input(2) ? to_doubles(e.known(2, "upper bound"))[0] : infinite;

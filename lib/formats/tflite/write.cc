@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "formats/decompose.h"
+#include "formats/indices.h"
 #include "formats/tflite/exports.h"
 #include "formats/tflite/metadata.h"
 #include "formats/tflite/tflite.h"
@@ -47,11 +48,29 @@ void refuse_other_floats(const Graph& graph) {
   }
 }
 
+// Integers of 64 bits are computed in 32: bounds beyond those bound nothing.
+void narrow_bounds(Graph& graph) {
+  for (NodeId id : graph.order()) {
+    const Node& node = graph.node(id);
+    if (node.op != "Clip" && node.op != "Max" && node.op != "Min") continue;
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const dnn::Tensor* bound = graph.constant(node.inputs[i]);
+      if (bound == nullptr || bound->dtype() != DType::Int64) continue;
+      std::vector<int64_t> values = to_int64s(*bound);
+      for (int64_t& v : values) v = std::clamp<int64_t>(v, INT32_MIN, INT32_MAX);
+      if (values == to_int64s(*bound)) continue;
+      set_constant(graph, id, i, dnn::Tensor::of<int64_t>(bound->shape(), values), graph.value(node.inputs[i]).name);
+    }
+  }
+}
+
 Graph prepared(const Graph& source) {
   Graph graph = source;
   infer_types(graph);
   refuse_other_floats(graph);
+  count_indices_from_front(graph);
   decompose(graph, has_counterpart);
+  narrow_bounds(graph);
   make_signed(graph);
   to_channels_last(graph);
   move_quantized(graph);

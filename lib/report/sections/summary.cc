@@ -225,7 +225,8 @@ Facts facts_of(const metrics::RunReport& run) {
                  {"threads", h.threads ? cat(*h.threads) : ""},
                  {"affinity", h.affinity},
                  {"topology", h.topology ? stream::topology_text(*h.topology) : ""},
-                 {"shard", h.shard},
+                 {"shards", join(run.shards)},
+                 {"missing shards", metrics::shard_note(run)},
                  {"latency is of", h.latency_contains}};
   for (const auto& [key, value] : h.host) facts.emplace_back("host " + key, value);
   facts.emplace_back("samples", cat(run.n_samples));

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/process.h"
 #include "compile/compile.h"
+#include "compile/emit_c_model.h"
 #include "devices/device.h"
 #include "graph/text.h"
 #include "target/isa.h"
@@ -161,6 +162,24 @@ TEST(EmitC, RefusesWhatTheInterpreterRuns) {
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::Unsupported);
     EXPECT_NE(std::string(error.what()).find("NonZero"), std::string::npos) << error.what();
+  }
+}
+
+// Interpreted nodes refuse some of the values that a network is tried with: the kind of the error was theirs.
+TEST(EmitC, RefusesBeforeItRuns) {
+  const TemporaryFolder folder(testing::TempDir());
+  for (const char* node : {"Div(a, b)", "Mod(a, b)", "Gather(a, b)"}) {
+    const std::string path = folder.path() + "/net.txt";
+    write_file(path, cat("graph \"g\" {\n  opset 28\n  input a: int32[1]\n  input b: int32[40]\n  y = ", node,
+                         " @n\n  output y\n}\n"));
+    try {
+      emit_c_of_model(path, {},
+                      [](const auto&, const auto&, const auto&) -> std::vector<Tensor> { fail_malformed("it ran"); });
+      ADD_FAILURE() << node << " is not refused";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::Unsupported) << error.what();
+      EXPECT_NE(std::string(error.what()).find("no C code for node 'n' ("), std::string::npos) << error.what();
+    }
   }
 }
 

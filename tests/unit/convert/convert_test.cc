@@ -190,6 +190,21 @@ TEST(Convert, OpenExtentsThatCannotBeOneHaveNoCertificate) {
   EXPECT_EQ(read_model(path).outputs.size(), 1u);
 }
 
+// A module of PyTorch held weights that it computed anew in each run; one of a norm's variance, which has a gradient, did not run.
+TEST(Convert, PyTorchGetsConstantsComputed) {
+  const TemporaryFolder folder(testing::TempDir());
+  const Graph graph = parse_graph(
+      "graph \"g\" {\n  opset 17\n  input x: float32[1,4,5,5]\n  const w: float32[4,4,3,3] = random(1)\n  const two: "
+      "float32[] = {2}\n  const s: float32[4] = random(2)\n  v = Mul(w, two)\n  c = Conv(x, v)\n  a = Abs(s)\n  y = "
+      "BatchNormalization(c, s, s, s, a)\n  output y\n}\n");
+  for (const char* name : {"net.pt", "net.pt2"}) {
+    const std::string path = folder.path() + "/" + name;
+    ASSERT_TRUE(convert_model(graph, path, options())) << name;
+    const Graph written = read_model(path);
+    EXPECT_EQ(written.order().size(), 2u) << to_text(written);
+  }
+}
+
 Graph scaled(const std::string& by) {
   return parse_graph("graph \"g\" {\n  opset 17\n  input x: float32[4]\n  const k: float32[4] = " + by +
                      "\n  y = Mul(x, k)\n  output y\n}\n");

@@ -60,6 +60,13 @@ TEST(Leftovers, PersonIgnoresByNameOrByOwnerAndName) {
     leftovers.ignore("Op", {name});
     EXPECT_TRUE(leftovers.left().empty()) << name;
   }
+  const IgnoredFields names = {"mode", "Op.axis", "Op.mode", "absent"};
+  Leftovers used = of({"mode", "axis", "absent"});
+  used.use("absent");  // read as ever, so that the person's word changes nothing
+  used.ignore("Op", names);
+  EXPECT_EQ(names.not_met(), std::vector<std::string>{"absent"});
+  const IgnoredFields copy = names;
+  EXPECT_EQ(copy.not_met(), names.not_met());
   for (const char* name : {"mod", "Other.mode", "Op", "Op.", ""}) {
     Leftovers leftovers = of({"mode"});
     leftovers.ignore("Op", {name});

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "graph/patch.h"
+#include "layout/flexible.h"
+#include "ops/channels_last.h"
 
 namespace dnn {
 namespace {
@@ -32,6 +34,19 @@ TEST(Graph, AValueThatIsLeftOutIsEmpty) {
   graph.value(kNoValue).name = "lost";
   EXPECT_EQ(graph.value(kNoValue).name, "");
   EXPECT_EQ(graph.value(0).name, "first");
+}
+
+// A message names operators as their model does, also while their axes are in another order.
+TEST(Node, LabelsHideDomainsOfAxisOrders) {
+  Node node;
+  node.op = "Conv";
+  for (const std::string_view domain : {std::string_view(), kChannelsLastDomain, kFlexibleDomain}) {
+    node.domain = domain;
+    EXPECT_EQ(node.label(), "unnamed node (Conv)") << domain;
+  }
+  node.name = "n";
+  node.domain = "com.microsoft";
+  EXPECT_EQ(node.label(), "node 'n' (com.microsoft.Conv)");
 }
 
 TEST(Patch, ReferencesToItsOwnStayValidWhileItGrows) {

@@ -261,6 +261,37 @@ TEST(Evaluation, OutputsComeFromPredictionsAndFromTraces) {
   }
 }
 
+// A requirement of steps cannot hold where one side is no number, nor may it be missed for a number of steps that nobody counted.
+TEST(Evaluation, NaNInOneRunIsCountedAndHasNoSteps) {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  const auto values_of = [](std::vector<float> base, std::vector<float> other, std::string* note) {
+    std::vector<Record> records;
+    for (const auto& [name, outputs] : {std::pair("a", std::move(base)), std::pair("b", std::move(other))}) {
+      Prediction p = prediction(0, {0});
+      p.outputs = {{"out", Tensor::of<float>({3}, outputs)}};
+      records.insert(records.end(), {header(name), Sample{0, "p", {}, {}}, p});
+    }
+    const Report report = report_of(records);
+    *note = report.pairs.at(0).note;
+    Bounds bounds;
+    bounds.requirements.push_back(parse_requirement("output_max_ulp <= 18446744073709551615"));
+    EXPECT_EQ(judged(report, bounds).at(0).kept, report.pairs[0].values.contains("output_max_ulp"));
+    return report.pairs[0].values;
+  };
+  std::string note;
+  Values values = values_of({kNan, 1, 2}, {kNan, 1, 2}, &note);
+  EXPECT_EQ(values.at("output_nan"), 0);
+  EXPECT_EQ(values.at("output_max_ulp"), 0);
+  EXPECT_EQ(note, "");
+  values = values_of({1, kNan, 2}, {1, 1, 2}, &note);
+  EXPECT_EQ(values.at("output_nan"), 1);
+  EXPECT_FALSE(values.contains("output_max_ulp"));
+  EXPECT_EQ(note, "1 output element is NaN in one of both runs only");
+  values = values_of({kNan, kNan, kNan}, {1, kNan, 2}, &note);
+  EXPECT_EQ(values.at("output_nan"), 2);
+  EXPECT_EQ(note, "2 output elements are NaN in one of both runs only");
+}
+
 TEST(Evaluation, SamplesMeetBelowTheirCommonFolder) {
   const Report report =
       report_of({header("a"), Sample{0, "/here/imgs/cat/1.png", {}, {}}, Sample{1, "/here/imgs/dog/1.png", {}, {}},
@@ -279,6 +310,8 @@ TEST(Evaluation, ShardsAreOneRun) {
                                    prediction(0, {3}), other_level, Sample{0, "b", 2, {}}, prediction(0, {2})});
   ASSERT_EQ(report.runs.size(), 2u);
   EXPECT_EQ(report.runs[0].n_predictions, 2);
+  EXPECT_EQ(report.runs[0].n_missing_shards, 0);
+  EXPECT_EQ(report.runs[1].n_missing_shards, 1);
   EXPECT_EQ(report.runs[0].values.at("top1_accuracy"), 50);
   EXPECT_EQ(report.pairs[0].n_common, 1);
 }
@@ -304,6 +337,40 @@ TEST(Evaluation, ShardsOfARepeatedRunAreAnotherRun) {
   EXPECT_EQ(report.runs[1].values.at("top1_accuracy"), 0);
   EXPECT_EQ(report.runs[1].n_predictions, 2);
   EXPECT_EQ(report.runs[2].n_predictions, 1);
+}
+
+// A shard alone looks like a whole run to all metrics.
+TEST(Evaluation, MissingShardsAreNamed) {
+  const auto report_of_shards = [](const std::vector<std::string>& shards) {
+    std::vector<Record> records;
+    for (const std::string& shard : shards) {
+      Header part = header("m");
+      part.shard = shard;
+      records.insert(records.end(), {part, Sample{0, shard, 1, {}}, prediction(0, {1})});
+    }
+    return report_of(records);
+  };
+  const auto note_of = [&](const std::vector<std::string>& shards) {
+    return shard_note(report_of_shards(shards).runs.at(0));
+  };
+  const std::string rest = " missing, and the values are those of a part of its samples";
+  EXPECT_EQ(note_of({""}), "");
+  EXPECT_EQ(note_of({"0/1"}), "");
+  EXPECT_EQ(note_of({"1/3", "0/3", "2/3"}), "");
+  EXPECT_EQ(note_of({"1/3"}), "shard 1/3 alone: 0/3, 2/3 are" + rest);
+  EXPECT_EQ(note_of({"2/3", "0/3"}), "2 of 3 shards: 1/3 is" + rest);
+  EXPECT_EQ(note_of({"0/9223372036854775807"}),
+            "shard 0/9223372036854775807 alone: 1/9223372036854775807, "
+            "2/9223372036854775807, 3/9223372036854775807, 4/9223372036854775807, 5/9223372036854775807 and "
+            "9223372036854775801 more are" +
+                rest);
+  EXPECT_EQ(note_of({"x/-3"}), "");  // no part of anything
+  const Report report = report_of_shards({"1/3"});
+  const std::string note = "run A: " + note_of({"1/3"});
+  EXPECT_EQ(shard_notes(report), std::vector{note});
+  EXPECT_NE(report_table(report).find("\n" + note + "\n"), std::string::npos);
+  EXPECT_NE(report_json(report).find(R"("shards":["1/3"],"n_missing_shards":2,"note":"shard 1/3 alone)"),
+            std::string::npos);
 }
 
 TEST(Evaluation, RepeatedPredictionsCountForTimeButMeetOnce) {

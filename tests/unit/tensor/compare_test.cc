@@ -54,6 +54,24 @@ TEST(Compare, UlpsOnlyBetweenEqualFloatTypes) {
   EXPECT_EQ(compare(Tensor::of<Half>({1}, {Half(1.0f)}), Tensor::of<Half>({1}, {Half(1.0f + 0x1p-9f)})).max_ulp, 2u);
 }
 
+// A NaN is no number of steps away from a number: it is counted, in every type.
+TEST(Compare, NaNOnOneSideIsCounted) {
+  const Tensor a = Tensor::of<float>({4}, {kNan, kNan, 1, 2}), b = Tensor::of<float>({4}, {kNan, 0, kNan, 2});
+  for (const DType dtype : {DType::Float16, DType::BFloat16, DType::Float32, DType::Float64}) {
+    const Distance d = compare(convert(a, dtype), convert(b, dtype));
+    EXPECT_EQ(d.n_nan, 2) << dtype_name(dtype);
+    EXPECT_EQ(d.n_different, 2);
+    EXPECT_EQ(d.max_ulp, std::nullopt);
+    EXPECT_EQ(compare(convert(b, dtype), convert(b, dtype)).n_nan, 0);
+    EXPECT_EQ(compare(convert(b, dtype), convert(b, dtype)).max_ulp, 0u);
+  }
+  EXPECT_EQ(compare(a, convert(b, DType::Float64)).n_nan, 2);
+  EXPECT_EQ(compare(a, Tensor::of<int32_t>({4}, {0, 1, 1, 2})).n_nan, 2);
+  const Distance infinite = compare(Tensor::of<float>({2}, {kInf, 1}), Tensor::of<float>({2}, {1, 1}));
+  EXPECT_EQ(infinite.n_nan, 0);
+  EXPECT_EQ(infinite.max_ulp, 0x7f800000u - 0x3f800000u);
+}
+
 TEST(Compare, SizesMustBeEqual) {
   EXPECT_THROW(compare(Tensor::of<float>({1}, {1}), Tensor::of<float>({2}, {1, 1})), Error);
 }
@@ -115,7 +133,8 @@ void check_blocks() {
                 std::abs(d.difference_squares - by_hand.difference_squares) <= 1e-12 * by_hand.difference_squares);
     EXPECT_EQ(std::isinf(d.difference_sum), odd);
     EXPECT_NEAR(d.product, by_hand.product, 1e-12 * std::abs(by_hand.product));
-    EXPECT_EQ(d.max_ulp, odd ? std::numeric_limits<uint64_t>::max() : ulp_distance(a[4000], b[4000]));
+    EXPECT_EQ(d.n_nan, odd ? 1 : 0);
+    EXPECT_EQ(d.max_ulp, odd ? std::nullopt : std::optional(ulp_distance(a[4000], b[4000])));
   }
 }
 TEST(Compare, InBlocksAsOneByOne) {

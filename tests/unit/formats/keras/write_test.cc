@@ -146,6 +146,10 @@ TEST(KerasWrite, OperationsComputeTheSameWhenReadBack) {
       {kTokens, "  y = ArgMax(x) {axis = 2, select_last_index = 1}"},
       {kTokens, "  const a: int64[] = {-1}\n  y = CumSum(x, a)"},
       {kTokens,
+       "  const z: float32[] = {0.5}\n  a = Less(x, z)\n  w = Neg(x)\n  b = Less(w, z)\n  o = Xor(a, b)\n  n = "
+       "Not(o)\n  p = "
+       "And(a, n)\n  q = Or(p, b)\n  y = Where(q, x, z)"},
+      {kTokens,
        "  const z: float32[] = {1}\n  const l: float32[] = {-inf}\n  g = Less(x, z)\n  m = Where(g, x, l)\n  y = "
        "Exp(m)"},
       {kTokens, "  const l: float32[6] = {1, -inf, 2, inf, 3, 4}\n  m = Max(x, l)\n  y = Sigmoid(m)"},
@@ -258,7 +262,7 @@ TEST(KerasWrite, WhatKerasLacksIsRefusedByName) {
   EXPECT_EQ(refusal(sqrt, Dialect::Keras3), "");
   const std::string lrn = std::string(kImageInput) + "  y = LRN(x) @norm {size = 3}\n  output y";
   for (Dialect dialect : {Dialect::Keras2, Dialect::Keras3})
-    EXPECT_NE(refusal(lrn, dialect).find("node 'norm' (nhwc.LRN)"), std::string::npos);
+    EXPECT_NE(refusal(lrn, dialect).find("node 'norm' (LRN)"), std::string::npos);
   const std::string batch = "  input x: float32[2,4]\n  y = Transpose(x) @t {perm = [1, 0]}\n  output y";
   EXPECT_NE(refusal(batch, Dialect::Keras3).find("moves the batch's axis"), std::string::npos);
 }

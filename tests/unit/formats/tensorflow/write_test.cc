@@ -136,6 +136,7 @@ const std::vector<Case>& cases() {
       {"Neg", "  y = Neg(x)"},
       {"Not", "  a = Less(x, one)\n  y = Not(a)"},
       {"Or", "  a = Greater(x, one)\n  b = Less(x, one)\n  y = Or(a, b)"},
+      {"Xor", "  a = Greater(x, one)\n  b = Less(x, one)\n  y = Xor(a, b)"},
       {"PRelu", "  const s: float32[4,1,1] = random(9)\n  y = PRelu(x, s)"},
       {"Pad", "  const p: int64[8] = {0, 1, 2, 0, 0, 0, 1, 3}\n  const v: float32[] = {2.5}\n  y = Pad(x, p, v)"},
       {"Pad",
@@ -236,6 +237,18 @@ TEST(TensorflowWrite, EveryRowHasACase) {
   for (const Case& one : cases()) tried.insert(one.op);
   for (const ExportRow& row : export_rows())
     EXPECT_EQ(tried.count(std::string(row.domain) + (*row.domain == 0 ? "" : ".") + row.op), 1u) << row.op;
+}
+
+// Bounds went through a double, which has no 2^63 - 1: the upper one became the least integer.
+TEST(TensorflowWrite, BoundsOfIntegersAreExact) {
+  for (const char* high : {"9223372036854775807", "9007199254740993", "5"}) {
+    const Graph graph =
+        read_back(graph_of(cat("  input x: int64[4]\n  const l: int64[] = {-9007199254740993}\n  const h: int64[] = {",
+                               high, "}\n  y = Clip(x, l, h)\n  output y")));
+    const std::vector<int64_t> values = {INT64_MIN, -9007199254740994, 3, INT64_MAX};
+    const std::vector<int64_t> expected = {-9007199254740993, -9007199254740993, 3, std::stoll(high)};
+    EXPECT_EQ(to_int64s(interpret(graph, {Tensor::of<int64_t>({4}, values)})[0]), expected) << high;
+  }
 }
 
 constexpr const char* kNetwork = R"(  input x: float32[1,4,8,8]

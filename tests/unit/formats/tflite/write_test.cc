@@ -130,6 +130,7 @@ const std::vector<Case>& cases() {
       {"Neg", "  y = Neg(x)"},
       {"Not", "  a = Less(x, one)\n  y = Not(a)"},
       {"Or", "  a = Greater(x, one)\n  b = Less(x, one)\n  y = Or(a, b)"},
+      {"Xor", "  a = Greater(x, one)\n  b = Less(x, one)\n  y = Xor(a, b)"},
       {"PRelu", "  const s: float32[4,1,1] = random(9)\n  y = PRelu(x, s)"},
       {"Pad", "  const p: int64[8] = {0, 1, 2, 0, 0, 0, 1, 3}\n  const v: float32[] = {2.5}\n  y = Pad(x, p, v)"},
       {"Pad",
@@ -256,12 +257,60 @@ TEST(TfliteWrite, LongIntegersOfInputsAndOutputsAreCast) {
   for (const Operator* op : *graph->operators()) {
     const int code = model->operator_codes()->Get(op->opcode_index())->deprecated_builtin_code();
     const auto type = [&](int32_t tensor) { return graph->tensors()->Get(static_cast<unsigned>(tensor))->type(); };
-    if (code == 53 || code == 36) continue;  // CAST, GATHER
-    EXPECT_EQ(type(op->inputs()->Get(0)), type(op->outputs()->Get(0))) << "operator " << code;
+    if (code == 53 || code == 36) continue;          // CAST, GATHER
+    const bool decides = code == 58 || code == 123;  // LESS, SELECT_V2: an index from the back
+    EXPECT_TRUE(decides || type(op->inputs()->Get(0)) == type(op->outputs()->Get(0))) << "operator " << code;
     EXPECT_NE(type(op->outputs()->Get(0)), TensorType::INT64) << "operator " << code;
   }
   for (int32_t input : *graph->inputs())
     EXPECT_EQ(graph->tensors()->Get(static_cast<unsigned>(input))->type(), TensorType::INT64);
+}
+
+// Integers of 64 bits are computed in 32. A constant beyond them made a file of operands of two types, which no kernel takes.
+TEST(TfliteWrite, LongIntegersAreOfOneType) {
+  const char* const bounds[] = {"const h: int64[] = {9223372036854775807}\n  y = Clip(x, _, h)",
+                                "const h: int64[] = {-9223372036854775808}\n  y = Clip(x, h)",
+                                "const h: int64[1] = {1099511627776}\n  y = Min(x, h)",
+                                "const h: int64[3] = {-1, -1099511627776, 5}\n  y = Max(h, x)"};
+  for (const char* body : bounds) {
+    const Graph source = graph_of(cat("  input x: int64[2,3]\n  ", body, "\n  output y"));
+    const std::vector<dnn::Tensor> x = {dnn::Tensor::of<int64_t>({2, 3}, {-3, 7, 0, 2, 9, -1})};
+    EXPECT_EQ(to_int64s(interpret(read_bytes(bytes_of(source)), x)[0]), to_int64s(interpret(source, x)[0])) << body;
+  }
+  for (const char* op : {"Add(x, h)", "Where(c, x, h)", "Less(x, h)"}) {
+    try {
+      bytes_of(graph_of(cat("  input x: int64[2,3]\n  input c: bool[2,3]\n  const h: int64[] = {2147483648}\n  y = ",
+                            op, "\n  output y")));
+      ADD_FAILURE() << op << " is not refused";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::Unsupported);
+      EXPECT_NE(std::string(error.what()).find("constant \"h\": integers of 64 bits"), std::string::npos)
+          << error.what();
+    }
+  }
+  const Graph out = read_bytes(bytes_of(graph_of(
+      "  input x: int64[1]\n  const c: int64[1] = {3}\n  const h: int64[1] = {1099511627776}\n  y = Add(x, c)\n"
+      "  output y\n  output c\n  output h")));
+  for (ValueId v : out.outputs) EXPECT_EQ(out.value(v).type.text(), "int64[1]");
+}
+
+// RELU and its kind fail on integers in tf.lite 2.21: "Only float32, uint8, int8 and int16 are supported".
+TEST(TfliteWrite, BoundsOfIntegersAreMaximumAndMinimum) {
+  for (const char* body :
+       {"y = Clip(x, a)", "y = Clip(x, a, b)", "y = Clip(x, c, d)", "y = Clip(x, _, d)", "y = Clip(x)"}) {
+    const Graph source = graph_of(
+        cat("  input x: int32[2,3]\n  const a: int32[] = {0}\n  const b: int32[] = {6}\n  const c: int32[] = {-1}\n"
+            "  const d: int32[] = {1}\n  ",
+            body, "\n  output y"));
+    const std::string file = bytes_of(source);
+    const Model* model = GetModel(file.data());
+    for (const Operator* op : *model->subgraphs()->Get(0)->operators()) {
+      const int code = model->operator_codes()->Get(op->opcode_index())->deprecated_builtin_code();
+      EXPECT_TRUE(code == 55 || code == 57) << body << ": operator " << code;
+    }
+    const std::vector<dnn::Tensor> x = {dnn::Tensor::of<int32_t>({2, 3}, {-3, 7, 0, 2, 9, -1})};
+    EXPECT_EQ(to_int64s(interpret(read_bytes(file), x)[0]), to_int64s(interpret(source, x)[0])) << body;
+  }
 }
 
 // LiteRT's XNNPACK computes convolutions of nothing under SAME where windows are narrower than their strides and leave elements out.
