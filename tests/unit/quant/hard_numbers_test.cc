@@ -1,0 +1,109 @@
+// Numbers that quantisers stumble over: masks, NaN and infinity, numbers near 0, indices beyond a table, other types.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "cases.h"
+#include "interp/interpreter.h"
+#include "refused.h"
+
+namespace dnn::quant {
+namespace {
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+// The norm of what quantising changes in the outputs, over theirs.
+double error_of(const Graph& before, const Graph& after, const std::vector<Tensor>& samples) {
+  double difference = 0, whole = 0;
+  for (const Tensor& sample : samples) {
+    const std::vector<double> a = to_doubles(interpret(before, {sample})[0]),
+                              b = to_doubles(interpret(after, {sample})[0]);
+    for (size_t i = 0; i < a.size(); ++i) {
+      difference += (a[i] - b[i]) * (a[i] - b[i]);
+      whole += a[i] * a[i];
+    }
+  }
+  return std::sqrt(difference / whole);
+}
+
+struct QuantisedOn {
+  Graph before, after;
+  QuantizeReport report;
+  std::string warnings;
+};
+
+QuantisedOn quantised_on(const std::string& body, const std::vector<Tensor>& samples, const char* scheme = "int8") {
+  QuantisedOn result;
+  result.before = prepare(parsed(body));
+  QuantizeOptions o = options();
+  o.scheme = scheme_named(scheme);
+  o.calibrate.warn = [&](const std::string& line) { result.warnings += line + "\n"; };
+  Given given(samples);
+  result.after = quantize(result.before, given, o, &result.report);
+  return result;
+}
+
+constexpr const char* kConvolution = R"(
+  input x: float32[1,3,6,6]
+  const w: float32[4,3,3,3] = random(1)
+  y = Conv(x, w) @conv
+  output y
+)";
+
+TEST(SpecialNumbers, OfOneInputAreLeftOut) {
+  const std::vector<Tensor> samples = random_samples({1, 3, 6, 6}, 12);
+  for (const float special : {kNan, kInfinity, -kInfinity}) {
+    std::vector<Tensor> with = samples;
+    with.push_back(samples[0]);
+    with.back().mutable_data<float>()[5] = special;
+    const QuantisedOn q = quantised_on(kConvolution, with);
+    EXPECT_NE(q.warnings.find("NaN or infinite"), std::string::npos);
+    EXPECT_LT(error_of(q.before, q.after, samples), 0.03) << special;
+  }
+}
+
+TEST(Calibrate, AnIndexBeyondTheTableIsTheInputsFault) {
+  std::vector<Tensor> samples;
+  for (int64_t i = 0; i < 40; ++i) samples.push_back(Tensor::of<int64_t>({1, 2}, {i % 9, i == 0 ? 3 : 10 + i}));
+  for (const int threads : {1, 3}) {
+    const Graph graph = prepare(parsed(R"(
+  input x: int64[1,2]
+  const e: float32[10,4] = random(1)
+  const w: float32[4,3] = random(2)
+  g = Gather(e, x) @table
+  y = MatMul(g, w) @head
+  output y
+)"));
+    EXPECT_NE(refused([&] {
+                Given given(samples);
+                QuantizeReport report;
+                quantize(graph, given, options(threads), &report);
+              }).find("is out of range for an extent of 10"),
+              std::string::npos);
+  }
+}
+
+// One number for each channel is a flat input; few numbers, or only two kinds of them, are none.
+TEST(Calibrate, KnowsFlatInputs) {
+  const auto says_flat = [](const Shape& shape, const std::function<float(int64_t i, int64_t sample)>& number) {
+    std::vector<Tensor> samples;
+    for (int64_t s = 0; s < 12; ++s) {
+      Tensor sample(DType::Float32, shape);
+      for (int64_t i = 0; i < sample.size(); ++i) sample.mutable_data<float>()[i] = number(i, s);
+      samples.push_back(std::move(sample));
+    }
+    const std::string body = cat("  input x: ", Type(samples[0]).text(), "\n  const k: float32[1] = {2}\n",
+                                 "  y = Mul(x, k) @mul\n  output y\n");
+    return quantised_on(body, samples).warnings.find("is constant") != std::string::npos;
+  };
+  EXPECT_TRUE(says_flat({1, 3, 4, 4}, [](int64_t i, int64_t s) { return static_cast<float>(i / 16 + s); }));
+  EXPECT_TRUE(says_flat({1, 4, 4, 3}, [](int64_t i, int64_t s) { return static_cast<float>(i % 3 + s); }));
+  EXPECT_FALSE(says_flat({1, 4}, [](int64_t i, int64_t s) { return static_cast<float>(i * i + s); }));
+  EXPECT_FALSE(says_flat({1, 10}, [](int64_t i, int64_t s) { return i == s % 10 ? 1.0F : 0.0F; }));
+  EXPECT_FALSE(says_flat({1, 1, 8, 8}, [](int64_t i, int64_t s) { return static_cast<float>(i * 7 % 5 > 2 + s % 2); }));
+}
+
+}  // namespace
+}  // namespace dnn::quant
