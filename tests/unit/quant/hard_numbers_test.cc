@@ -64,6 +64,62 @@ TEST(SpecialNumbers, OfOneInputAreLeftOut) {
   }
 }
 
+TEST(SpecialNumbers, OfABiasAreRefused) {
+  EXPECT_EQ(refused([] {
+              quantised_on(R"(
+  input x: float32[1,2,4,4]
+  const w: float32[2,2,1,1] = random(1)
+  const b: float32[2] = {1, nan}
+  y = Conv(x, w, b) @conv
+  output y
+)",
+                           random_samples({1, 2, 4, 4}, 12));
+            }),
+            "4 node 'conv' (Conv): a bias is NaN or infinite, which int32 cannot hold");
+}
+
+TEST(SmallNumbers, KeepTheirBits) {
+  const std::vector<Tensor> samples = random_samples({1, 2, 4, 4}, 12);
+  // The first layer's scales are near 1e-35.
+  const QuantisedOn q = quantised_on(R"(
+  input x: float32[1,2,4,4]
+  const w: float32[2,2,1,1] = {1e-33, 2e-33, -3e-33, 1e-33}
+  const b: float32[2] = {1e-33, -1e-33}
+  const v: float32[2,2,1,1] = {1e30, 2e30, -1e30, 3e30}
+  a = Conv(x, w, b) @first
+  r = Relu(a) @relu
+  y = Conv(r, v) @second
+  output y
+)",
+                                     samples);
+  EXPECT_LT(error_of(q.before, q.after, samples), 0.03);
+  for (const bool symmetric : {false, true}) {
+    // A scale is a normal number, also of numbers that are none.
+    const Affine least = affine_of(-1e-42, 1e-42, DType::Int16, symmetric);
+    EXPECT_EQ(least.scale, std::numeric_limits<float>::min());
+  }
+}
+
+TEST(SmallNumbers, BiasesHaveAScale) {
+  // The product of both scales is 0 in float32.
+  std::vector<Tensor> samples = random_samples({1, 2, 4, 4}, 12);
+  for (Tensor& sample : samples) {
+    for (int64_t i = 0; i < sample.size(); ++i) sample.mutable_data<float>()[i] *= 1e-20F;
+  }
+  const QuantisedOn q = quantised_on(R"(
+  input x: float32[1,2,4,4]
+  const w: float32[2,2,1,1] = {1e-20, 2e-20, 1, 1}
+  const b: float32[2] = {0, 1e-20}
+  y = Conv(x, w, b) @conv
+  output y
+)",
+                                     samples);
+  for (const Tensor& sample : samples) {
+    for (const double y : to_doubles(interpret(q.after, {sample})[0])) EXPECT_TRUE(std::isfinite(y));
+  }
+  EXPECT_LT(error_of(q.before, q.after, samples), 0.03);
+}
+
 TEST(Calibrate, AnIndexBeyondTheTableIsTheInputsFault) {
   std::vector<Tensor> samples;
   for (int64_t i = 0; i < 40; ++i) samples.push_back(Tensor::of<int64_t>({1, 2}, {i % 9, i == 0 ? 3 : 10 + i}));
