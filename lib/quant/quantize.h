@@ -71,8 +71,9 @@ struct Rounding {
   std::vector<WrittenWeights> weights;  // in the order of plan.weights
 };
 
-// The plan of these options, with nodes of `left_float` in float32. Throws Usage.
-Plan plan_network(const Graph& bound, const QuantizeOptions& options, const std::set<NodeId>& left_float);
+// The plan of these options, with nodes of `left_float` and `coarse` (plan.h) in float32. Throws Usage.
+Plan plan_network(const Graph& bound, const QuantizeOptions& options, const std::set<NodeId>& left_float,
+                  const std::set<NodeId>& coarse = {});
 
 // How many of the ranges that these options choose differ by more than a tenth from those of three quarters of the samples.
 struct Movement {

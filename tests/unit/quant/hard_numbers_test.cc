@@ -45,6 +45,55 @@ QuantisedOn quantised_on(const std::string& body, const std::vector<Tensor>& sam
   return result;
 }
 
+// Attention, each place over those before it, as `mask` says of the rest; `end` stands behind the sum.
+std::string attention(const std::string& mask, const std::string& end = "") {
+  return cat(
+      "  input x: float32[1,3,8]\n  const wq: float32[8,8] = random(1)\n  const wk: float32[8,8] = random(2)\n",
+      "  const wv: float32[8,8] = random(3)\n  const wo: float32[8,8] = random(4)\n  const mask: float32[3,3] = {0, ",
+      mask, ", ", mask, ", 0, 0, ", mask, ", 0, 0, 0}\n", R"(  q = MatMul(x, wq) @q
+  k = MatMul(x, wk) @k
+  kt = Transpose(k) @kt {perm = [0, 2, 1]}
+  s = MatMul(q, kt) @s
+  m = Add(s, mask) @m
+)",
+      end.empty() ? "" : "  n = " + end + "(m) @n\n", "  p = Softmax(", end.empty() ? "m" : "n", R"() @p {axis = -1}
+  v = MatMul(x, wv) @v
+  c = MatMul(p, v) @c
+  y = MatMul(c, wo) @y
+  output y
+)");
+}
+
+TEST(Masks, SumsThatIntegersWouldLoseStayInFloat32) {
+  const std::vector<Tensor> samples = random_samples({1, 3, 8}, 12);
+  for (const char* mask : {"-1e4", "-1e9", "-3.4028235e38"}) {
+    for (const char* scheme : {"int8", "uint8", "int16x8"}) {
+      const QuantisedOn q = quantised_on(attention(mask), samples, scheme);
+      ASSERT_EQ(q.report.left_float.size(), 1U) << mask << scheme;
+      EXPECT_EQ(q.report.left_float[0].node, "m");
+      EXPECT_EQ(q.report.left_float[0].reason, "its result's step is too large for an operand");
+      EXPECT_LT(error_of(q.before, q.after, samples), 0.06) << mask << scheme;
+    }
+  }
+  // A mask that the grid holds stays on it.
+  EXPECT_TRUE(quantised_on(attention("-5"), samples).report.left_float.empty());
+}
+
+TEST(Masks, TheEndOfSuchASumGoesWithIt) {
+  const std::vector<Tensor> samples = random_samples({1, 3, 8}, 12);
+  const QuantisedOn q = quantised_on(attention("-1e9", "LeakyRelu"), samples);
+  EXPECT_EQ(q.report.left_float.size(), 2U);
+  EXPECT_LT(error_of(q.before, q.after, samples), 0.06);
+}
+
+TEST(Masks, InfiniteConstantsStayInFloat32) {
+  const std::vector<Tensor> samples = random_samples({1, 3, 8}, 12);
+  const QuantisedOn q = quantised_on(attention("-inf"), samples);
+  ASSERT_EQ(q.report.left_float.size(), 1U);
+  EXPECT_EQ(q.report.left_float[0].reason, "a constant operand is NaN or infinite");
+  EXPECT_LT(error_of(q.before, q.after, samples), 0.06);
+}
+
 constexpr const char* kConvolution = R"(
   input x: float32[1,3,6,6]
   const w: float32[4,3,3,3] = random(1)
