@@ -6,6 +6,7 @@
 
 #include "cases.h"
 #include "interp/interpreter.h"
+#include "quant/storage.h"
 #include "refused.h"
 
 namespace dnn::quant {
@@ -208,6 +209,23 @@ TEST(Calibrate, KnowsFlatInputs) {
   EXPECT_FALSE(says_flat({1, 4}, [](int64_t i, int64_t s) { return static_cast<float>(i * i + s); }));
   EXPECT_FALSE(says_flat({1, 10}, [](int64_t i, int64_t s) { return i == s % 10 ? 1.0F : 0.0F; }));
   EXPECT_FALSE(says_flat({1, 1, 8, 8}, [](int64_t i, int64_t s) { return static_cast<float>(i * 7 % 5 > 2 + s % 2); }));
+}
+
+// Rounding to bfloat16 would lead beyond its range: rows of a mask would hold infinities alone.
+TEST(Storage, NoNumberBecomesInfinite) {
+  Graph graph = parsed(R"(
+  input x: float32[1,2]
+  const w: float32[2,3] = {1, -3.4028235e38, 3.4028235e38, 0.5, -inf, 2}
+  y = MatMul(x, w)
+  output y
+)");
+  EXPECT_EQ(store_weights(graph, DType::BFloat16), 1);
+  const Tensor* stored = graph.constant(graph.find_value("w.bfloat16"));
+  ASSERT_NE(stored, nullptr);
+  const std::vector<double> numbers = to_doubles(*stored);
+  EXPECT_EQ(numbers[1], -0x1.FEp127);
+  EXPECT_EQ(numbers[2], 0x1.FEp127);
+  EXPECT_EQ(numbers[4], -std::numeric_limits<double>::infinity());
 }
 
 }  // namespace
