@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "base/error.h"
 #include "convert/certificate.h"
@@ -102,6 +103,20 @@ void refuse_quantised(const Graph& model) {
   }
 }
 
+void refuse_other_types(const Graph& bound) {
+  std::optional<DType> other;
+  for (NodeId id : bound.order()) {
+    for (ValueId v : bound.node(id).inputs) {
+      const DType dtype = v == kNoValue ? DType::Undefined : bound.value(v).type.dtype;
+      if (dtype == DType::Float32) return;
+      if (is_float(dtype)) other = dtype;
+    }
+  }
+  if (!other) fail_unsupported("the network computes nothing of float32 numbers");
+  fail_unsupported("the network computes in ", dtype_name(*other), "; give it in float32",
+                   *other == DType::Float16 ? ", as dnn-convert --dtype float32 writes it" : "");
+}
+
 Graph prepare(Graph model) {
   refuse_quantised(model);
   fold_into_layers(model);
@@ -129,8 +144,10 @@ Plan plan_network(const Graph& bound, const QuantizeOptions& options, const std:
 
 Calibration watch_list(const Graph& bound, const QuantizeOptions& options) {
   const Plan plan = plan_network(bound, options, {});
-  if (plan.weights.empty() && plan.groups.empty())
+  if (plan.weights.empty() && plan.groups.empty()) {
+    refuse_other_types(bound);
     fail_unsupported("the network has no operator that can be quantised");
+  }
   Calibration calibration;
   for (const std::vector<ValueId>& group : plan.groups) {
     for (ValueId v : group) calibration.seen[v];

@@ -60,6 +60,8 @@ struct QuantizeReport {
 Graph prepare(Graph model);
 // Throws Unsupported where the network holds integers already.
 void refuse_quantised(const Graph& model);
+// Throws Unsupported where no node reads float32. Types must be inferred.
+void refuse_other_types(const Graph& bound);
 
 // `prepared` with every extent fixed and its types inferred: what calibration runs. Ids of nodes and values are the same.
 Graph bound_graph(const Graph& prepared);

@@ -211,6 +211,19 @@ TEST(Calibrate, KnowsFlatInputs) {
   EXPECT_FALSE(says_flat({1, 1, 8, 8}, [](int64_t i, int64_t s) { return static_cast<float>(i * 7 % 5 > 2 + s % 2); }));
 }
 
+TEST(Types, OtherFloatsAreRefusedByName) {
+  const auto of = [](const std::string& type) {
+    return refused([&] {
+      quantised_on(
+          cat("  input x: ", type, "[1,2]\n  const w: ", type, "[2,2] = random(1)\n  y = MatMul(x, w)\n  output y\n"),
+          random_samples({1, 2}, 1));
+    });
+  };
+  EXPECT_EQ(of("float64"), "4 the network computes in float64; give it in float32");
+  EXPECT_EQ(of("float16"),
+            "4 the network computes in float16; give it in float32, as dnn-convert --dtype float32 writes it");
+}
+
 // Rounding to bfloat16 would lead beyond its range: rows of a mask would hold infinities alone.
 TEST(Storage, NoNumberBecomesInfinite) {
   Graph graph = parsed(R"(
