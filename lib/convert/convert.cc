@@ -65,8 +65,10 @@ Graph prepared(Graph graph, const Format* format, const ConvertOptions& options)
     }
     if (format->holds == Holds::Graph) forget_unread_constants(graph);
   }
-  if (!options.dtype || (options.dtype == DType::Float16 && halves_weights(format))) return graph;
-  const std::vector<std::string> beyond = to_dtype(graph, *options.dtype, options.io_dtype);
+  if (!options.dtype) return graph;
+  const bool weights_alone = options.dtype == DType::Float16 && halves_weights(format);
+  const std::vector<std::string> beyond =
+      weights_alone ? limit_float16_weights(graph) : to_dtype(graph, *options.dtype, options.io_dtype);
   if (!beyond.empty() && options.warn)
     options.warn(cat("numbers beyond 65504, float16's largest, became that in ", join(beyond)));
   return graph;

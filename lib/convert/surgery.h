@@ -61,6 +61,11 @@ void recognize_layer_norms(Graph& graph);
 // that ONNX has for float32 alone, and inputs and outputs, which become or stay `io`. Returns the constants with numbers
 // beyond float16, which become its largest. Types must be inferred.
 std::vector<std::string> to_dtype(Graph& graph, DType dtype, DType io);
+// Float32 numbers whose finite ones are within the range of float16 or bfloat16, as its largest number where they were beyond;
+// nullopt where they all are.
+std::optional<Tensor> within_range(const Tensor& numbers, DType dtype);
+// The same of all constants of more than one number, which a format of float16 weights stores so; returns those that changed.
+std::vector<std::string> limit_float16_weights(Graph& graph);
 
 // names.cc: the value of that name, or what a node of that name makes first. Throws Usage with the nearest name; `what` says
 // which argument it is.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "base/error.h"
@@ -12,8 +13,6 @@
 
 namespace dnn {
 namespace {
-
-constexpr double kLargestHalf = 65504;
 
 // An operator that we do not have may take no halves either.
 bool stays(const Node& node) {
@@ -63,18 +62,9 @@ class Switch {
     if (!value.constant) return;
     originals_[v] = *value.constant;
     if (to_ == DType::Float16) {
-      Tensor limited = *value.constant;
-      bool beyond = false;
-      for (const float x : limited.values<float>()) beyond = beyond || (std::isfinite(x) && std::abs(x) > kLargestHalf);
-      if (beyond) {
-        beyond_.push_back(value.name);
-        float* numbers = limited.mutable_data<float>();
-        for (int64_t i = 0; i < limited.size(); ++i) {
-          if (std::isfinite(numbers[i]))
-            numbers[i] = std::clamp(numbers[i], static_cast<float>(-kLargestHalf), static_cast<float>(kLargestHalf));
-        }
-      }
-      value.constant = convert(limited, to_);
+      const std::optional<Tensor> limited = within_range(*value.constant, to_);
+      if (limited) beyond_.push_back(value.name);
+      value.constant = convert(limited.value_or(*value.constant), to_);
     } else {
       value.constant = convert(*value.constant, to_);
     }
@@ -180,6 +170,32 @@ class Switch {
 };
 
 }  // namespace
+
+std::optional<Tensor> within_range(const Tensor& numbers, DType dtype) {
+  constexpr float kLargestHalf = 65504, kLargestBrain = 0x1.FEp127F;
+  const float most = dtype == DType::Float16 ? kLargestHalf : kLargestBrain;
+  // Rounding may lead there, too.
+  const auto beyond = [&](float x) { return std::isfinite(x) && std::abs(x) > most; };
+  const std::span<const float> given = numbers.values<float>();
+  if (std::none_of(given.begin(), given.end(), beyond)) return std::nullopt;
+  Tensor limited = numbers;
+  float* out = limited.mutable_data<float>();
+  for (int64_t i = 0; i < limited.size(); ++i) out[i] = beyond(out[i]) ? std::copysign(most, out[i]) : out[i];
+  return limited;
+}
+
+std::vector<std::string> limit_float16_weights(Graph& graph) {
+  std::vector<std::string> beyond;
+  for (ValueId v = 0; v < graph.value_count(); ++v) {
+    Value& value = graph.value(v);
+    if (!value.constant || value.constant->dtype() != DType::Float32 || value.constant->size() <= 1) continue;
+    std::optional<Tensor> limited = within_range(*value.constant, DType::Float16);
+    if (!limited) continue;
+    beyond.push_back(value.name);
+    value.constant = std::move(*limited);
+  }
+  return beyond;
+}
 
 std::vector<std::string> to_dtype(Graph& graph, DType dtype, DType io) { return Switch(graph, dtype, io).run(); }
 

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "base/lent.h"
 #include "base/mappings.h"
 #include "base/printable.h"
 #include "base/threads.h"
@@ -50,9 +51,8 @@ class SampleRunner {
       : pool_(pool) {
     const int n = static_cast<int>(std::min<size_t>(n_samples, static_cast<size_t>(pool->size())));
     for (int i = 0; i < n; ++i)
-      free_.push_back(
-          open_session(options.device, package,
-                       {.threads = std::max(1, pool->size() / n), .isa = {}, .variable = options.variable}));
+      sessions_.add(open_session(options.device, package,
+                                 {.threads = std::max(1, pool->size() / n), .isa = {}, .variable = options.variable}));
     for (size_t s = 0; s < n_samples; ++s) ran_.push_back(s);
   }
 
@@ -65,28 +65,21 @@ class SampleRunner {
     std::set<size_t> unrun;
     share_out(*pool_, static_cast<int64_t>(ran_.size()), [&](int64_t i) {
       const size_t s = ran_[i];
-      std::unique_ptr<Session> session;
-      {
-        std::lock_guard lock(mutex_);
-        if (i > 0 && deadline.stops()) {
-          unrun.insert(s);
-          return;
-        }
-        if (free_.empty()) fail_internal("more threads than sessions");
-        session = std::move(free_.back());
-        free_.pop_back();
+      if (i > 0 && deadline.stops()) {
+        const std::lock_guard lock(mutex_);
+        unrun.insert(s);
+        return;
       }
+      const Lent<Session>::Loan session = sessions_.borrow();
       body(s, *session);
-      std::lock_guard lock(mutex_);
-      free_.push_back(std::move(session));
     });
     std::erase_if(ran_, [&](size_t s) { return unrun.count(s) != 0; });
   }
 
  private:
   ThreadPool* pool_;
-  std::mutex mutex_;  // of free_ and of samples that are left out
-  std::vector<std::unique_ptr<Session>> free_;
+  std::mutex mutex_;  // of samples that are left out
+  Lent<Session> sessions_;
   std::vector<size_t> ran_;
 };
 

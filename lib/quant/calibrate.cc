@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <mutex>
 #include <numeric>
 #include <set>
 #include <string>
 
 #include "base/deadline.h"
 #include "base/error.h"
+#include "base/lent.h"
 #include "base/random.h"
 #include "base/threads.h"
 #include "devices/device.h"
@@ -43,8 +43,9 @@ void add_means(const Tensor& tensor, ChannelMeans* means) {
   if (axis < 0 || axis >= tensor.rank() || tensor.size() == 0) return;
   const size_t channels = tensor.dim(axis);
   const size_t step = row_major_strides(tensor.shape())[axis];
-  means->sums.resize(channels);
   const std::span<const float> values = tensor.values<float>();
+  if (!std::all_of(values.begin(), values.end(), [](float x) { return std::isfinite(x); })) return;
+  means->sums.resize(channels);
   for (size_t at = 0, c = 0; at < values.size(); at += step, c = (c + 1) % channels) {
     double sum = 0;
     for (size_t i = at; i < at + step; ++i) sum += static_cast<double>(values[i]);
@@ -79,19 +80,27 @@ void add_figures(const Tensor& tensor, ChannelFigures* figures) {
   figures->count += tensor.size() / static_cast<int64_t>(channels);
 }
 
-// An image of one colour, or an array of one number: as many different numbers as channels at the most.
-bool is_flat(const std::vector<Tensor>& inputs) {
+// One number for each of up to four channels, as an image of one colour has, and an array of one number.
+bool is_flat(std::span<const float> numbers) {
   constexpr size_t kMostChannels = 4;
-  std::set<float> numbers;
-  for (const Tensor& input : inputs) {
-    if (input.dtype() != DType::Float32) return false;
-    for (const float x : input.values<float>()) {
-      if (!std::isfinite(x)) return false;
-      numbers.insert(x);
-      if (numbers.size() > kMostChannels) return false;
+  if (std::any_of(numbers.begin(), numbers.end(), [](float x) { return !std::isfinite(x); })) return false;
+  for (size_t channels = 1; channels <= kMostChannels; ++channels) {
+    const size_t of_each = numbers.size() / channels;
+    if (of_each < 2 || numbers.size() % channels != 0) continue;  // of a single number nothing can be said
+    bool planes = true, pixels = true;
+    for (size_t i = 0; i < numbers.size() && (planes || pixels); ++i) {
+      planes = planes && numbers[i] == numbers[i / of_each * of_each];
+      pixels = pixels && numbers[i] == numbers[i % channels];
     }
+    if (planes || pixels) return true;
   }
-  return true;
+  return false;
+}
+
+bool is_flat(const std::vector<Tensor>& inputs) {
+  return std::all_of(inputs.begin(), inputs.end(), [](const Tensor& input) {
+    return input.dtype() == DType::Float32 && is_flat(input.values<float>());
+  });
 }
 
 // The samples of a source with their ids, in the seed's order where their count is known.
@@ -173,8 +182,9 @@ class Calibrator {
     compile.pass_changes = "only:alter-op-layout";  // no value is fused away
     package_ = std::make_shared<const Package>(dnn::compile(graph, compile));
     for (int i = 0; i < pool_.size(); ++i) {
-      free_.push_back(std::make_unique<Worker>());
-      free_.back()->session = open_session("cpu", package_, {.threads = 1, .isa = {}});
+      auto worker = std::make_unique<Worker>();
+      worker->session = open_session("cpu", package_, {.threads = 1, .isa = {}});
+      workers_.add(std::move(worker));
     }
   }
 
@@ -233,7 +243,11 @@ class Calibrator {
         failures[at] = sample.error->what();
         return;
       }
-      look(sample.inputs, &glimpses[at]);
+      try {
+        look(sample.inputs, &glimpses[at]);
+      } catch (Error& error) {
+        throw error.within(sample.path);
+      }
       glimpses[at].truth = sample.truth;
       glimpses[at].flat = is_flat(sample.inputs);
       if (calibration_.kept.size() + at < options_.keep) glimpses[at].inputs = std::move(sample.inputs);
@@ -242,19 +256,14 @@ class Calibrator {
       add(std::move(glimpses[i]), failures[i]);
       add_position(&calibration_.done, loads[i].first);
     }
-    for (const std::unique_ptr<Worker>& worker : free_) {
+    for (const std::unique_ptr<Worker>& worker : workers_.free()) {
       for (const auto& [v, histogram] : worker->histograms) calibration_.seen[v].histogram.add(histogram);
       worker->histograms.clear();
     }
   }
 
   void look(const std::vector<Tensor>& inputs, Glimpse* glimpse) {
-    std::unique_ptr<Worker> worker;
-    {
-      const std::lock_guard lock(mutex_);
-      worker = std::move(free_.back());
-      free_.pop_back();
-    }
+    const Lent<Worker>::Loan worker = workers_.borrow();
     const Graph& shown = worker->session->graph();
     worker->session->trace(inputs, [&](const Graph& of, ValueId id, const Tensor& tensor) {
       if (&of != &shown || tensor.dtype() != DType::Float32) return;
@@ -274,8 +283,6 @@ class Calibrator {
         add_figures(tensor, &glimpse->figures[v]);
       }
     });
-    const std::lock_guard lock(mutex_);
-    free_.push_back(std::move(worker));
   }
 
   void add(Glimpse&& glimpse, const std::string& failure) {
@@ -302,8 +309,7 @@ class Calibrator {
   ThreadPool pool_;
   std::shared_ptr<const Package> package_;
   std::map<std::string, ValueId> by_name_;
-  std::mutex mutex_;  // of free_
-  std::vector<std::unique_ptr<Worker>> free_;
+  Lent<Worker> workers_;
   ClassOrder classes_;
   int64_t flat_ = 0;
 };

@@ -234,6 +234,7 @@ QuantizedModel store_model(const QuantizeRequest& request, const Format* format)
   if (tflite && dtype == DType::BFloat16)
     fail_usage("--scheme bfloat16: TFLite has no such weights; give float16, or write .onnx");
   Graph prepared = prepare(read_to_convert(request.model, format, {.surgery = request.surgery, .warn = warn}), false);
+  refuse_other_types(bound_graph(prepared));
   ConvertOptions convert;
   convert.warn = warn;
   convert.certify = false;

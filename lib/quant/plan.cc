@@ -2,6 +2,7 @@
 #include "quant/plan.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 
@@ -40,6 +41,16 @@ std::optional<int64_t> weight_axis(const Graph& graph, const Node& node) {
   return weight_axes(node, weights->rank())->output;
 }
 
+// As an attention mask of infinities is: on the grid of finite numbers it is none.
+bool has_special_constant(const Graph& graph, const Node& node) {
+  return std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) {
+    const Tensor* constant = v == kNoValue ? nullptr : graph.constant(v);
+    if (constant == nullptr || constant->dtype() != DType::Float32) return false;
+    const std::span<const float> numbers = constant->values<float>();
+    return !std::all_of(numbers.begin(), numbers.end(), [](float x) { return std::isfinite(x); });
+  });
+}
+
 // Why a node of roles.def cannot compute on integers; "" where it can.
 std::string obstacle(const Graph& graph, const Node& node, Role role) {
   if (node.outputs.empty() || !is_float32_value(graph, node.outputs[0])) return "it makes no float32 numbers";
@@ -65,6 +76,8 @@ std::string obstacle(const Graph& graph, const Node& node, Role role) {
   if (node.op == "Resize" && string_attribute(node, "mode") == "cubic") return "cubic weights leave the range";
   if (role == Role::Moves && node.op == "Dropout" && node.outputs.size() > 1 && node.outputs[1] != kNoValue)
     return "its mask is read";
+  if ((role == Role::Computes || node.op == "Concat" || node.op == "PRelu") && has_special_constant(graph, node))
+    return "a constant operand is NaN or infinite";
   return "";
 }
 
@@ -133,17 +146,19 @@ class Planner {
       const Role role = role_of(node);
       const bool keep = kept(node) || ends_kept(node);
       const bool left = options_.left_float.count(id) != 0;
+      const bool coarse = options_.coarse.count(id) != 0;
       if (role == Role::Float) continue;
       if (keep && (role == Role::Weighted || role == Role::Computes)) asked_.insert(id);
-      const std::string reason = keep   ? "asked for"
-                                 : left ? "the search for --max-drop left it"
-                                        : obstacle(graph_, node, role);
+      const std::string reason = keep     ? "asked for"
+                                 : left   ? "the search for --max-drop left it"
+                                 : coarse ? "its result's step is too large for an operand"
+                                          : obstacle(graph_, node, role);
       if (!reason.empty()) {
         // Of shapes and indices there is nothing to say.
         if (is_float32_value(graph_, node.outputs.empty() ? kNoValue : node.outputs[0])) {
           plan_.left_float.push_back(id);
           plan_.reasons.push_back(reason);
-          plan_.chosen.push_back(keep || left);
+          plan_.chosen.push_back(keep || left || coarse);
         }
         continue;
       }

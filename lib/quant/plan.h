@@ -18,6 +18,7 @@ Role role_of(const Node& node);
 struct PlanOptions {
   std::set<std::string> keep_float = {};  // nodes, by name or by what they make, that stay in float32
   std::set<NodeId> left_float = {};       // nodes that a search leaves in float32
+  std::set<NodeId> coarse = {};           // sums whose result has too large a step for an operand: in float32, too
   bool activations = true;                // false: weights alone
   // Whether the runtime computes this activation at the end of the operator in front of it, so that nothing is rounded between.
   std::function<bool(const Graph& graph, const Node& activation)> fuses = {};

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "base/error.h"
 #include "convert/certificate.h"
 #include "convert/surgery.h"
 #include "ops/op.h"
 #include "quant/bias.h"
+#include "quant/coarse.h"
 #include "quant/rewrite.h"
 
 namespace dnn::quant {
@@ -76,6 +78,22 @@ Affine choose_quantizer(const Graph& bound, const Plan& plan, size_t group, cons
   return said.affine;
 }
 
+// Chooses what is quantised, and its scales. Sums that they lose go to float32, where the scales around them may be others.
+void choose_scales(const Graph& bound, const Calibration& calibration, const QuantizeOptions& options,
+                   const std::set<NodeId>& left_float, Rounding* result, QuantizeReport* report) {
+  std::set<NodeId> coarse;
+  while (true) {
+    result->plan = plan_network(bound, options, left_float, coarse);
+    result->quantizers.groups.clear();
+    report->quantizers.clear();
+    for (size_t g = 0; g < result->plan.groups.size(); ++g)
+      result->quantizers.groups.push_back(choose_quantizer(bound, result->plan, g, calibration, options, report));
+    const std::set<NodeId> more = coarse_sums(bound, result->plan, result->quantizers.groups);
+    if (more.empty()) return;
+    coarse.insert(more.begin(), more.end());
+  }
+}
+
 }  // namespace
 
 void refuse_quantised(const Graph& model) {
@@ -83,6 +101,20 @@ void refuse_quantised(const Graph& model) {
     if (computes_on_integers(model.node(id)))
       fail_unsupported(model.node(id).label(), ": the network is quantised already; give the float32 one");
   }
+}
+
+void refuse_other_types(const Graph& bound) {
+  std::optional<DType> other;
+  for (NodeId id : bound.order()) {
+    for (ValueId v : bound.node(id).inputs) {
+      const DType dtype = v == kNoValue ? DType::Undefined : bound.value(v).type.dtype;
+      if (dtype == DType::Float32) return;
+      if (is_float(dtype)) other = dtype;
+    }
+  }
+  if (!other) fail_unsupported("the network computes nothing of float32 numbers");
+  fail_unsupported("the network computes in ", dtype_name(*other), "; give it in float32",
+                   *other == DType::Float16 ? ", as dnn-convert --dtype float32 writes it" : "");
 }
 
 Graph prepare(Graph model, bool layer_norms) {
@@ -99,10 +131,12 @@ Graph bound_graph(const Graph& prepared) {
   return bound;
 }
 
-Plan plan_network(const Graph& bound, const QuantizeOptions& options, const std::set<NodeId>& left_float) {
+Plan plan_network(const Graph& bound, const QuantizeOptions& options, const std::set<NodeId>& left_float,
+                  const std::set<NodeId>& coarse) {
   PlanOptions plan;
   plan.keep_float = options.keep_float;
   plan.left_float = left_float;
+  plan.coarse = coarse;
   plan.activations = options.scheme.activations != DType::Undefined;
   plan.fuses = options.fuses;
   plan.factors_around_zero = options.factors_around_zero;
@@ -113,8 +147,10 @@ Plan plan_network(const Graph& bound, const QuantizeOptions& options, const std:
 
 Calibration watch_list(const Graph& bound, const QuantizeOptions& options) {
   const Plan plan = plan_network(bound, options, {});
-  if (plan.weights.empty() && plan.groups.empty())
+  if (plan.weights.empty() && plan.groups.empty()) {
+    refuse_other_types(bound);
     fail_unsupported("the network has no operator that can be quantised");
+  }
   Calibration calibration;
   for (const std::vector<ValueId>& group : plan.groups) {
     for (ValueId v : group) calibration.seen[v];
@@ -163,14 +199,12 @@ Calibration whole_watch_list(const Graph& bound, const QuantizeOptions& options)
 Rounding round_network(const Graph& bound, const Calibration& calibration, const QuantizeOptions& options,
                        const std::set<NodeId>& left_float, QuantizeReport* report) {
   Rounding result;
-  result.plan = plan_network(bound, options, left_float);
+  choose_scales(bound, calibration, options, left_float, &result, report);
   const Plan& plan = result.plan;
   report->scheme = options.scheme.name;
   if (options.scheme.activations != DType::Undefined) report->method = options.method.name;
   report->samples = calibration.samples;
   if (options.reduce_range) result.quantizers.largest_weight = kReducedWeight;
-  for (size_t g = 0; g < plan.groups.size(); ++g)
-    result.quantizers.groups.push_back(choose_quantizer(bound, plan, g, calibration, options, report));
   for (size_t i = 0; i < plan.weights.size(); ++i) {
     const Weights& which = plan.weights[i];
     const Node& node = bound.node(which.node);

@@ -61,6 +61,8 @@ struct QuantizeReport {
 Graph prepare(Graph model, bool layer_norms = true);
 // Throws Unsupported where the network holds integers already.
 void refuse_quantised(const Graph& model);
+// Throws Unsupported where no node reads float32. Types must be inferred.
+void refuse_other_types(const Graph& bound);
 
 // `prepared` with every extent fixed and its types inferred: what calibration runs. Ids of nodes and values are the same.
 Graph bound_graph(const Graph& prepared);
@@ -72,8 +74,9 @@ struct Rounding {
   std::vector<WrittenWeights> weights;  // in the order of plan.weights
 };
 
-// The plan of these options, with nodes of `left_float` in float32. Throws Usage.
-Plan plan_network(const Graph& bound, const QuantizeOptions& options, const std::set<NodeId>& left_float);
+// The plan of these options, with nodes of `left_float` and `coarse` (plan.h) in float32. Throws Usage.
+Plan plan_network(const Graph& bound, const QuantizeOptions& options, const std::set<NodeId>& left_float,
+                  const std::set<NodeId>& coarse = {});
 
 // How many of the ranges that these options choose differ by more than a tenth from those of three quarters of the samples.
 struct Movement {

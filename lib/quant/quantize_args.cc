@@ -2,6 +2,7 @@
 #include "quant/quantize_args.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "quant/exclusions.h"
 
@@ -17,6 +18,14 @@ QuantizeRequest QuantizeArgs::whole_request() const {
   if (chosen.activations != DType::Int8 && chosen.activations != DType::UInt8)
     refuse("--reduce-range", "multiplies no bytes by bytes");
   if (chosen.weights != DType::Int8) refuse("--no-bias-correction", "corrects no biases");
+  const auto same = [](const std::string& a, const std::string& b) {
+    return std::filesystem::path(a).lexically_normal() == std::filesystem::path(b).lexically_normal();
+  };
+  std::vector<std::string> written = request.states;
+  written.push_back(request.output);
+  for (const std::string& path : written) {
+    if (!report.empty() && same(report, path)) fail_usage("--report ", report, " is written elsewhere, too");
+  }
   QuantizeRequest whole = request;
   whole.options.scheme = scheme_named(scheme);
   whole.options.method = method_named(method);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "base/error.h"
@@ -204,6 +205,8 @@ WrittenWeights quantize_node_weights(const Graph& graph, const Plan& plan, size_
     least.assign(channels, 0);
     const std::vector<double> real = to_doubles(*bias);
     for (size_t c = 0; c < real.size(); ++c) {
+      if (!std::isfinite(real[c]))
+        fail_unsupported(node.label(), ": a bias is NaN or infinite, which int32 cannot hold");
       double& of = least[channels == 1 ? 0 : c % channels];
       of = std::max(of, std::abs(real[c]) / (input_scale * kLargestBias));
     }
@@ -211,7 +214,14 @@ WrittenWeights quantize_node_weights(const Graph& graph, const Plan& plan, size_
   WrittenWeights written;
   written.node = which.node;
   written.weights = quantize_weights(weights, which.axis, least, quantizers.largest_weight);
+  for (size_t c = 0; c < least.size(); ++c) {
+    // The bias has the product of both scales, which float32 has to hold.
+    const float input_scale = quantizers.groups[group].scale;
+    if (written.weights.scales[c] * input_scale < std::numeric_limits<float>::min())
+      least[c] = 2 * static_cast<double>(std::numeric_limits<float>::min()) / static_cast<double>(input_scale);
+  }
   if (!least.empty()) {
+    written.weights = quantize_weights(weights, which.axis, least, quantizers.largest_weight);
     const QuantizedWeights plain = quantize_weights(weights, which.axis, {}, quantizers.largest_weight);
     written.widened = plain.scales != written.weights.scales;
   }

@@ -3,11 +3,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/error.h"
 #include "ops/quantization.h"
 
 namespace dnn::quant {
+namespace {
+
+// Less is 0 in float32, or a denormal number, which some processors take as 0; and nothing can be divided by 0.
+constexpr double kLeastScale = std::numeric_limits<float>::min();
+
+}  // namespace
 
 const std::vector<Scheme>& schemes() {
   static const std::vector<Scheme> rows = {
@@ -45,9 +52,9 @@ Affine affine_of(double low, double high, DType dtype, bool symmetric) {
   if (low == high) return {1, symmetric ? middle : dtype == DType::UInt8 ? integer_lowest(dtype) : 0, dtype};
   const auto least = static_cast<double>(integer_lowest(dtype)), most = static_cast<double>(integer_highest(dtype));
   if (symmetric)
-    return {static_cast<float>(std::max(-low, high) / (most - static_cast<double>(middle))), middle, dtype};
-  // A scale that float32 cannot hold would be 0, and nothing can be divided by it.
-  const float scale = std::max(static_cast<float>((high - low) / (most - least)), 1e-30F);
+    return {static_cast<float>(std::max(std::max(-low, high) / (most - static_cast<double>(middle)), kLeastScale)),
+            middle, dtype};
+  const auto scale = static_cast<float>(std::max((high - low) / (most - least), kLeastScale));
   const double zero = std::clamp(std::nearbyint(least - low / static_cast<double>(scale)), least, most);
   return {scale, static_cast<int64_t>(zero), dtype};
 }
@@ -67,7 +74,7 @@ QuantizedWeights quantize_weights(const Tensor& weights, int64_t axis, const std
   for (size_t c = 0; c < channels; ++c) {
     double scale = static_cast<double>(largest[c]) / largest_integer;
     if (!least_scales.empty()) scale = std::max(scale, least_scales[c]);
-    result.scales[c] = scale < 1e-30 ? 1 : static_cast<float>(scale);  // a channel of zeros
+    result.scales[c] = scale == 0 ? 1 : static_cast<float>(std::max(scale, kLeastScale));  // 0: a channel of zeros
   }
   int8_t* out = result.values.mutable_data<int8_t>();
   for (size_t i = 0; i < real.size(); ++i) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "convert/surgery.h"
 #include "ops/op.h"
 
 namespace dnn::quant {
@@ -29,7 +30,7 @@ int64_t store_weights(Graph& graph, DType dtype) {
     }
     if (!weights || captured) continue;
     const std::string name = graph.value(v).name;
-    Tensor stored = convert(*real, dtype);
+    Tensor stored = convert(within_range(*real, dtype).value_or(*real), dtype);
     Type type(*real);
     const ValueId kept =
         graph.add_constant(graph.unused_value_name(cat(name, ".", dtype_name(dtype))), std::move(stored));

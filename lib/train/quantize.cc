@@ -2,6 +2,7 @@
 #include "train/quantize.h"
 
 #include <cmath>
+#include <limits>
 
 #include "base/error.h"
 #include "convert/certificate.h"
@@ -116,7 +117,7 @@ class Rounded {
     // A channel of zeros has scale 1, as it is written.
     const double end = rounding_.quantizers.largest_weight;
     const ValueId scale = net_.emit("Div", {largest, net_.number(static_cast<float>(end))});
-    const ValueId none = net_.emit("Less", {scale, net_.number(1e-30F)});
+    const ValueId none = net_.emit("Less", {scale, net_.number(std::numeric_limits<float>::min())});
     const ValueId safe = net_.emit("Where", {none, net_.number(1.0F), scale});
     return weights_[w] = fake(name, w, safe, -static_cast<int64_t>(end), static_cast<int64_t>(end));
   }

@@ -49,6 +49,11 @@ bool moves(const Node& node) {
   return node.domain.empty() ? names.count(node.op) != 0 : node.op == "DepthToSpace" || node.op == "SpaceToDepth";
 }
 
+// TFLite's kernels move integers of 16 bits, too, but for one (2.21).
+bool moves_integers(const Node& node, DType dtype) {
+  return moves(node) && (dtype_size(dtype) == 1 || node.op != "DepthToSpace");
+}
+
 bool single_scale(const Graph& graph, const Node& node) {
   const auto scales = scales_of(graph, node);
   return scales && scales->single();
@@ -82,6 +87,7 @@ class Sinker {
       if (is_op(node, "DequantizeLinear") && single_scale(graph_, node)) made[node.outputs[0]] = id;
       if (!moves(node) || made.count(node.inputs[0]) == 0) continue;
       const Node dequantize = graph_.node(made[node.inputs[0]]);
+      if (!moves_integers(node, graph_.value(dequantize.inputs[0]).type.dtype)) continue;
       const ValueId y = node.outputs[0];
       const ValueId moved = like(y, graph_.value(dequantize.inputs[0]).type.dtype);
       graph_.node(id).inputs[0] = dequantize.inputs[0];
@@ -165,7 +171,7 @@ class Sinker {
         const ValueId x = quantize.inputs[0];
         if (static_cast<size_t>(x) >= uses.producer.size() || !alone(x)) break;
         const NodeId before = uses.producer[x];
-        if (before < 0 || !moves(graph_.node(before))) break;
+        if (before < 0 || !moves_integers(graph_.node(before), graph_.value(quantize.outputs[0]).type.dtype)) break;
         Node move = graph_.node(before), first = quantize;
         first.inputs[0] = move.inputs[0];
         first.outputs[0] = like(move.inputs[0], graph_.value(quantize.outputs[0]).type.dtype);

@@ -121,6 +121,24 @@ TEST(ToDtype, NamesWhatIsBeyondHalves) {
   EXPECT_EQ(to_doubles(*graph.constant(graph.find_value("k"))), (std::vector<double>{65504, -2}));
 }
 
+// A file of float16 weights held infinities, and its outputs were NaN. A single number is no weight, and stays float32.
+TEST(ToDtype, NoWeightOfTfliteBecomesInfinite) {
+  const TemporaryFolder folder(testing::TempDir());
+  const std::string path = folder.path() + "/half.tflite";
+  std::string said;
+  ConvertOptions options;
+  options.certify = false;
+  options.dtype = DType::Float16;
+  options.warn = [&](const std::string& line) { said += line; };
+  const std::string body =
+      "  input x: float32[1,2]\n  const w: float32[2,2] = {1e6, -1e5, 3, -2}\n  const most: float32[] = {1e7}\n"
+      "  a = MatMul(x, w)\n  y = Min(a, most)\n  output y\n";
+  convert_model(graph_of(body), path, options);
+  EXPECT_EQ(said, "numbers beyond 65504, float16's largest, became that in w");
+  const Tensor x = Tensor::of<float>({1, 2}, {1, 0});
+  EXPECT_EQ(to_doubles(interpret(read_model(path), {x})[0]), (std::vector<double>{65504, -65504}));
+}
+
 TEST(ToDtype, RefusesSubgraphs) {
   Graph graph = graph_of(R"(
   input c: bool[]

@@ -97,6 +97,23 @@ TEST(TfliteQuantized, ChainsOfMovesStayWhole) {
   EXPECT_NE(tensor_of(file, "q4"), nullptr);
 }
 
+// TFLite has no DEPTH_TO_SPACE (5) of int16: its input comes through DEQUANTIZE (6), and QUANTIZE (114) stands behind it.
+TEST(TfliteQuantized, WhatMovesNoLongIntegersMovesRealNumbers) {
+  const auto codes = [](const char* type) {
+    return codes_of(file_of_round_trip(cat("  input x: float32[1,4,4,4]\n  const s: float32[] = {0.03}\n  const z: ",
+                                           type, "[] = {0}\n", R"(  q = QuantizeLinear(x, s, z)
+  d = DequantizeLinear(q, s, z)
+  b = DepthToSpace(d) {blocksize = 2}
+  r = QuantizeLinear(b, s, z)
+  y = DequantizeLinear(r, s, z)
+  output y
+)")));
+  };
+  const std::string bytes = codes("int8"), longs = codes("int16");
+  EXPECT_LT(bytes.find(" 5 "), bytes.find(" 6")) << bytes;
+  EXPECT_LT(longs.find(" 6 "), longs.find(" 5 ")) << longs;
+}
+
 TEST(TfliteQuantized, DepthwiseWeightsKeepAScalePerChannel) {
   const std::string file = file_of_round_trip(R"(  input x: int8[1,2,4,4]
   const s: float32[] = {0.03}
