@@ -180,8 +180,11 @@ class Planner {
   }
 
   // Leaves in float32 what makes numbers that no operator on integers reads. A convolution's activation stays with it: runtimes
-  // have no convolution of integers that gives real numbers.
+  // have no convolution of integers that gives real numbers. A network without products stays on integers as it was asked for.
   void leave_unread() {
+    if (std::none_of(graph_.order().begin(), graph_.order().end(),
+                     [&](NodeId id) { return quantized(id) && role_of(graph_.node(id)) == Role::Weighted; }))
+      return;
     if (options_.integer_outputs) read_.insert(graph_.outputs.begin(), graph_.outputs.end());
     for (auto id = graph_.order().rbegin(); id != graph_.order().rend(); ++id) {
       if (!quantized(*id)) continue;

@@ -40,6 +40,7 @@ QuantisedOn quantised_on(const std::string& body, const std::vector<Tensor>& sam
   result.before = prepare(parsed(body));
   QuantizeOptions o = options();
   o.scheme = scheme_named(scheme);
+  o.real_results = false;  // as for TFLite, whose sums are all rounded
   o.calibrate.warn = [&](const std::string& line) { result.warnings += line + "\n"; };
   Given given(samples);
   result.after = quantize(result.before, given, o, &result.report);
