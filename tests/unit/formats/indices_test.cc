@@ -59,8 +59,13 @@ TEST(Indices, KnownNotToBeNegativeStay) {
       "input x: float32[4,5]\n  input z: float32[2,4]\n  i = ArgMax(z) {axis = 1, keepdims = 0}\n  y = Gather(x, i)",
       "input x: float32[4,5]\n  input z: uint8[2]\n  i = Cast(z) {to = 7}\n  y = Gather(x, i)",
       "input x: float32[4,5]\n  input z: int64[2]\n  const n: int64[] = {4}\n  i = Mod(z, n)\n  y = Gather(x, i)",
-      "input x: float32[4,5]\n  z = Shape(x)\n  const one: int64[] = {1}\n  d = Div(z, z)\n  s = Mul(d, one)\n"
-      "  i = Concat(s, d) {axis = 0}\n  y = Gather(x, i)",
+      R"(input x: float32[4,5]
+  z = Shape(x)
+  const one: int64[] = {1}
+  d = Div(z, z)
+  s = Mul(d, one)
+  i = Concat(s, d) {axis = 0}
+  y = Gather(x, i))",
       "input x: float32[4,5]\n  input z: int64[2]\n  const n: int64[] = {0}\n  i = Max(z, n)\n  y = Gather(x, i)",
   };
   for (const char* text : cases) {

@@ -65,8 +65,7 @@ TEST(Leftovers, PersonIgnoresByNameOrByOwnerAndName) {
   used.use("absent");  // read as ever, so that the person's word changes nothing
   used.ignore("Op", names);
   EXPECT_EQ(names.not_met(), std::vector<std::string>{"absent"});
-  const IgnoredFields copy = names;
-  EXPECT_EQ(copy.not_met(), names.not_met());
+  EXPECT_EQ(IgnoredFields(names).not_met(), names.not_met());
   for (const char* name : {"mod", "Other.mode", "Op", "Op.", ""}) {
     Leftovers leftovers = of({"mode"});
     leftovers.ignore("Op", {name});

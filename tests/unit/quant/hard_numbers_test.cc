@@ -205,7 +205,7 @@ TEST(Calibrate, KnowsFlatInputs) {
                                  "  y = Mul(x, k) @mul\n  output y\n");
     return quantised_on(body, samples).warnings.find("is constant") != std::string::npos;
   };
-  EXPECT_TRUE(says_flat({1, 3, 4, 4}, [](int64_t i, int64_t s) { return static_cast<float>(i / 16 + s); }));
+  EXPECT_TRUE(says_flat({1, 3, 4, 4}, [](int64_t i, int64_t s) { return static_cast<float>((i >> 4) + s); }));
   EXPECT_TRUE(says_flat({1, 4, 4, 3}, [](int64_t i, int64_t s) { return static_cast<float>(i % 3 + s); }));
   EXPECT_FALSE(says_flat({1, 4}, [](int64_t i, int64_t s) { return static_cast<float>(i * i + s); }));
   EXPECT_FALSE(says_flat({1, 10}, [](int64_t i, int64_t s) { return i == s % 10 ? 1.0F : 0.0F; }));
