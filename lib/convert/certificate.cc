@@ -54,7 +54,9 @@ size_t best(const std::vector<double>& values) {
   return std::max_element(values.begin(), values.end()) - values.begin();
 }
 
-void compare(const Tensor& source, const Tensor& target, Certificate::Output* output) {
+}  // namespace
+
+void compare_outputs(const Tensor& source, const Tensor& target, Certificate::Output* output) {
   if (source.shape() != target.shape() || !alike(source.dtype(), target.dtype())) {
     fail_malformed("output '", output->name, "' is ", Type(source).text(), " in the source, ", Type(target).text(),
                    " in the target");
@@ -72,8 +74,6 @@ void compare(const Tensor& source, const Tensor& target, Certificate::Output* ou
   output->max_relative = std::max(output->max_relative, absolute == 0 ? 0 : absolute / std::max(largest, 1e-30));
   if (a.empty() || best(a) == best(b)) ++output->same_top1;
 }
-
-}  // namespace
 
 bool fix_open_extents(Graph& graph) {
   bool open = false;
@@ -99,6 +99,10 @@ double Certificate::max_relative() const {
   return most;
 }
 
+bool Certificate::within(double tolerance) const {
+  return max_relative() <= tolerance || (ties && ties->explain(tolerance));
+}
+
 std::string Certificate::text() const {
   std::vector<std::string> parts;
   for (const Output& o : outputs) {
@@ -113,7 +117,8 @@ std::string Certificate::text() const {
   const auto side = [](const std::string& by) { return by.empty() ? "read by dnn-tools" : "run by " + by; };
   const std::string how = source_by == target_by ? "source and target " + side(source_by)
                                                  : cat("source ", side(source_by), ", target ", side(target_by));
-  return cat("certificate: ", how, " on ", counted(probes, "probe"), " in ", time, " s: ", join(parts, "; "));
+  return cat("certificate: ", how, " on ", counted(probes, "probe"), " in ", time, " s: ", join(parts, "; "),
+             ties ? "; " + ties->text() : "");
 }
 
 std::string Certificate::json() const {
@@ -134,6 +139,14 @@ std::string Certificate::json() const {
     json["target"] = target_by.empty() ? "dnn-tools" : target_by;
   }
   json["outputs"] = list;
+  if (ties) {
+    json["rounding_ties"] = {
+        {"quantisers", ties->n_quantisers},
+        {"integers", ties->n_integers},
+        {"ties", ties->n_ties},
+        {"max_relative", ties->max_relative},
+        {"why_not", ties->why_not.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(ties->why_not)}};
+  }
   return json_text(json);
 }
 
@@ -189,11 +202,23 @@ Certificate Yardstick::judge(Graph target) const {
     for (size_t i = 0; i < inputs_[probe].size(); ++i)
       given.push_back(convert(inputs_[probe][i], target.value(target.inputs[i]).type.dtype));
     const std::vector<Tensor> outputs = interpret(target, given, {}, {}, &pool);
-    for (size_t i = 0; i < outputs.size(); ++i) compare(expected_[probe][i], outputs[i], &certificate.outputs[i]);
+    for (size_t i = 0; i < outputs.size(); ++i)
+      compare_outputs(expected_[probe][i], outputs[i], &certificate.outputs[i]);
     if (probe == 0) forget_mapped_files();  // weights that were to be arranged have been
   }
   certificate.time_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return certificate;
+}
+
+void Yardstick::look_for_ties(Graph source, Graph target, Certificate* certificate) const {
+  const auto start = std::chrono::steady_clock::now();
+  for (Graph* graph : {&source, &target}) {
+    fix_open_extents(*graph);
+    infer_types(*graph);
+    if (!computes_on_integers(*graph)) return;
+  }
+  certificate->ties = judge_rounding_ties(std::move(source), std::move(target), inputs_, threads_);
+  certificate->time_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 Certificate Yardstick::judge(const std::string& by, const std::vector<std::vector<Tensor>>& outputs) const {
@@ -203,7 +228,7 @@ Certificate Yardstick::judge(const std::string& by, const std::vector<std::vecto
     if (outputs[probe].size() != certificate.outputs.size())
       fail_malformed(by, " gives ", outputs[probe].size(), " outputs, not ", certificate.outputs.size());
     for (size_t i = 0; i < outputs[probe].size(); ++i)
-      compare(expected_.at(probe)[i], outputs[probe][i], &certificate.outputs[i]);
+      compare_outputs(expected_.at(probe)[i], outputs[probe][i], &certificate.outputs[i]);
   }
   return certificate;
 }

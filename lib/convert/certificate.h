@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "convert/rounding_ties.h"
 #include "graph/graph.h"
 
 namespace dnn {
@@ -28,13 +29,20 @@ struct Certificate {
   std::vector<Output> outputs;
   std::string source_by, target_by;  // the framework that ran a side, with its version; "": as dnn-tools reads it
   double time_s = 0;
+  std::optional<RoundingTies> ties;  // where outputs of networks on integers are further apart than they may be
 
+  // Tells whether outputs are as near as that, or would be but for rounding ties.
+  bool within(double tolerance) const;
   double max_relative() const;  // over the outputs; a NaN beside a number is infinitely far
   std::string text() const;     // one line
   // {"probes": 8, "seed": 0 (null: given inputs), "device": "reference", "outputs": [{"name": ..., "max_absolute": ...}]}; without the time, so that
-  // the same conversion says the same. Where a framework ran a side, "source" and "target" in place of "device" say which.
+  // the same conversion says the same. Where a framework ran a side, "source" and "target" in place of "device" say which. Where ties were
+  // looked for: "rounding_ties": {"quantisers": 28, "integers": 99000, "ties": 3, "max_relative": 1e-6, "why_not": null}.
   std::string json() const;
 };
+
+// Adds how far the target's output is from the source's. Throws Malformed where their types differ.
+void compare_outputs(const Tensor& source, const Tensor& target, Certificate::Output* output);
 
 // Open extents of the inputs become 1, in the graph's types too; whether there were any.
 bool fix_open_extents(Graph& graph);
@@ -52,6 +60,9 @@ class Yardstick {
   Certificate judge(const std::string& by, const std::vector<std::vector<Tensor>>& outputs) const;
   // This one with what a framework, called `by`, made of the source.
   Yardstick with(const std::string& by, std::vector<std::vector<Tensor>> outputs) const;
+  // Sets the certificate's ties where both networks round to integers; source and target are those that it is of. Throws what running
+  // them throws.
+  void look_for_ties(Graph source, Graph target, Certificate* certificate) const;
   const std::vector<std::vector<Tensor>>& inputs() const { return inputs_; }  // by probe
 
  private:

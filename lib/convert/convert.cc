@@ -74,19 +74,39 @@ Graph prepared(Graph graph, const Format* format, const ConvertOptions& options)
   return graph;
 }
 
+// Where that cannot be done, the reason is told, and the certificate says what it said.
+void look_for_ties(const Yardstick& yardstick, const Graph& source, Graph target, uint64_t memory,
+                   Certificate* certificate) {
+  try {
+    within_memory(memory, [&] { yardstick.look_for_ties(source, std::move(target), certificate); });
+  } catch (const Error& error) {
+    certificate->ties.emplace();
+    certificate->ties->why_not = error.what();
+  }
+}
+
 // What options.judge says of the file, which is written aside for it.
 Certificate judged(const Graph& target, const std::string& path, const ConvertOptions& options,
-                   const Yardstick& yardstick) {
+                   const Yardstick& yardstick, double tolerance) {
   const TemporaryFolder folder(std::filesystem::temp_directory_path().string());
   std::string name = std::filesystem::path(path).filename().string();
   if (name.empty()) name = "model/";
   const std::string written = folder.path() + "/" + name;
   write_model(target, written, options.write);
+  Certificate certificate;
   try {
-    return options.judge(yardstick, written);
+    certificate = options.judge(yardstick, written);
   } catch (Error& error) {
     throw error.within(path);
   }
+  if (certificate.within(tolerance)) return certificate;
+  Graph typed = target;
+  infer_types(typed);
+  if (computes_on_integers(typed)) {
+    certificate.ties.emplace();
+    certificate.ties->why_not = "a framework does not show what it rounds";
+  }
+  return certificate;
 }
 
 }  // namespace
@@ -128,7 +148,8 @@ std::optional<Certificate> convert_model(Graph source, const std::string& path, 
       written = {};
       forget_mapped_files();  // the source, which is read again when the certificate is written
       const uint64_t memory = memory_for_probes(back);
-      within_memory(memory, [&] { certificate = yardstick->judge(std::move(back)); });
+      within_memory(memory, [&] { certificate = yardstick->judge(back); });
+      if (!certificate->within(tolerance)) look_for_ties(*yardstick, source, std::move(back), memory, &*certificate);
     } catch (Error& error) {
       excuse(error);
     }
@@ -136,7 +157,7 @@ std::optional<Certificate> convert_model(Graph source, const std::string& path, 
   options.warn = nullptr;  // what is said of the target has been said
   if (!target) target = prepared(std::move(source), format, options);
   const auto hold = [&](const Certificate& measured) {
-    if (!(measured.max_relative() <= tolerance) && !options.keep) {
+    if (!measured.within(tolerance) && !options.keep) {
       throw Error(ErrorKind::Negative,
                   cat(path, ": not written, above the tolerance of ", tolerance,
                       " (--tolerance allows more, --keep writes it all the same): ", measured.text()));
@@ -144,7 +165,7 @@ std::optional<Certificate> convert_model(Graph source, const std::string& path, 
   };
   if (certificate) hold(*certificate);
   if (yardstick && options.judge) {
-    certificate = judged(*target, path, options, *yardstick);
+    certificate = judged(*target, path, options, *yardstick, tolerance);
     hold(*certificate);
   }
   if (certificate) target->metadata.emplace_back(kCertificateKey, certificate->json());
