@@ -306,12 +306,19 @@ class ArithmeticLayer {
       bias_[m] = static_cast<int32_t>(static_cast<uint32_t>(bias_[m] - x_.zero * sums_[m]));
   }
 
+  // A number for each channel, in a sum of the product's own shape.
+  bool by_channel(const Tensor& bias) const {
+    const auto& shape = graph_.value(main().outputs[0]).type.shape;
+    if (bias.size() != channels_ || !shape || bias.rank() > static_cast<int>(shape->size())) return false;
+    return bias.rank() == 0 || bias.dim(bias.rank() - 1) == channels_;
+  }
+
   bool read_bias(ValueId value) {
     const auto unit = [&](size_t m) { return x_.scale * scales_[m]; };
     const size_t wide = channels_;
     if (const Tensor* real = graph_.constant(value); real != nullptr) {
       const std::vector<double> numbers = real->dtype() == DType::Float32 ? to_doubles(*real) : std::vector<double>();
-      if (numbers.size() != wide) return false;
+      if (numbers.size() != wide || !by_channel(*real)) return false;
       for (size_t m = 0; m < wide; ++m) {
         const double integer = std::nearbyint(numbers[m] / static_cast<double>(unit(m)));
         if (!(std::fabs(integer) < 0x1p30)) return false;
@@ -320,7 +327,7 @@ class ArithmeticLayer {
       return true;
     }
     const std::optional<Quantised> b = constant_of(graph_, uses_, value, 0);
-    if (!b || b->integers->dtype() != DType::Int32 || b->integers->size() != channels_) return false;
+    if (!b || b->integers->dtype() != DType::Int32 || !by_channel(*b->integers)) return false;
     const std::vector<int64_t> integers = to_int64s(*b->integers);
     for (size_t m = 0; m < wide; ++m) {
       const size_t at = b->scales.size() == 1 ? 0 : m;

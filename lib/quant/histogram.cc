@@ -108,8 +108,8 @@ Histogram Histogram::of(const Parts& parts) {
   if (parts.exponent < kLeastExponent || parts.exponent > std::numeric_limits<float>::max_exponent)
     fail_malformed("a histogram's exponent is not one of float32's");
   if (parts.counts.front() == 0 || parts.counts.back() == 0) fail_malformed("a histogram ends in an empty bin");
+  histogram.widen(parts.exponent);  // while it is empty: only then does it take a smaller exponent than its own
   for (const int64_t count : parts.counts) histogram.count_ = added(histogram.count_, count);
-  histogram.widen(parts.exponent);
   std::copy(parts.counts.begin(), parts.counts.end(), histogram.bins_.begin() + parts.first);
   // The extremes lie in the outer bins; a number so small that it is 0 beside the width may be in the next one.
   const auto outer = [&](double extreme, int64_t bin) {

@@ -115,7 +115,8 @@ class Planner {
       if (maker < 0 || bias == nullptr || !is_op(graph_.node(maker), "MatMul")) continue;
       const Tensor* weights = graph_.constant(graph_.node(maker).inputs[1]);
       if (weights != nullptr && weights->rank() == 2 && bias->rank() > 0 && bias->size() == weights->dim(1) &&
-          bias->dim(bias->rank() - 1) == bias->size())
+          bias->dim(bias->rank() - 1) == bias->size() &&
+          bias->rank() <= static_cast<int>(graph_.value(node.inputs[side]).type.fixed_shape().size()))
         return node.inputs[side];
     }
     return kNoValue;
@@ -182,8 +183,10 @@ class Planner {
   // Leaves in float32 what makes numbers that no operator on integers reads. A convolution's activation stays with it: runtimes
   // have no convolution of integers that gives real numbers. A network without products stays on integers as it was asked for.
   void leave_unread() {
-    if (std::none_of(graph_.order().begin(), graph_.order().end(),
-                     [&](NodeId id) { return quantized(id) && role_of(graph_.node(id)) == Role::Weighted; }))
+    if (std::none_of(graph_.order().begin(), graph_.order().end(), [&](NodeId id) {
+          const Node& node = graph_.node(id);
+          return role_of(node) == Role::Weighted && obstacle(graph_, node, Role::Weighted).empty();
+        }))
       return;
     if (options_.integer_outputs) read_.insert(graph_.outputs.begin(), graph_.outputs.end());
     for (auto id = graph_.order().rbegin(); id != graph_.order().rend(); ++id) {
@@ -235,6 +238,10 @@ class Planner {
       if (!stays_real(node)) need(node.outputs[0]);
     }
     for (ValueId v : inner_) needed_.erase(v);
+    plan_.integer_outputs = options_.integer_outputs;
+    for (ValueId v : graph_.outputs) {
+      if (options_.integer_outputs) need(v);
+    }
     for (bool again = true; again;) {
       again = false;
       for (NodeId id : moving) {

@@ -158,7 +158,7 @@ class Writer {
       const ValueId scale = constant(name + ".scale", Tensor::scalar(affine.scale));
       const ValueId zero = constant(name + ".zero_point", zero_points(affine));
       const ValueId stored = value(name + ".quantized", type, affine.dtype);
-      if (maker >= 0 && quantized(maker)) {
+      if (maker >= 0 && (quantized(maker) || (plan_.integer_outputs && graph_.is_output(v)))) {
         const ValueId real = value(name + ".real", type, DType::Float32);
         for (ValueId& output : graph_.node(maker).outputs) output = output == v ? real : output;
         add("QuantizeLinear", {real, scale, zero}, stored);

@@ -138,6 +138,27 @@ TEST(IoTypes, IntegersStandForTheSameNumbers) {
   }
 }
 
+// A network may end in an operator that stays in float32: its results are rounded where integers are asked for.
+TEST(IoTypes, AnOperatorOfRealNumbersEndsInIntegers) {
+  const Graph graph = prepare(parsed(R"(
+  input x: float32[1,4,8]
+  const w: float32[8,8] = random(1)
+  const scale: float32[8] = random(2)
+  m = MatMul(x, w) @m
+  y = LayerNormalization(m, scale) @last
+  output y
+)"));
+  QuantizeOptions o = options();
+  o.integer_outputs = true;
+  const std::vector<Tensor> samples = random_samples({1, 4, 8}, 20);
+  Graph changed = quantised(graph, o, samples);
+  set_io_types(changed, DType::Float32, DType::Int8);
+  infer_types(changed);
+  verify(changed);
+  EXPECT_EQ(changed.value(changed.outputs[0]).name, "y");
+  EXPECT_EQ(interpret(changed, {samples[0]})[0].dtype(), DType::Int8);
+}
+
 TEST(IoTypes, RefusesWhatHasNoIntegers) {
   const Graph graph = prepare(parsed(kResidual));
   QuantizeOptions o = options();

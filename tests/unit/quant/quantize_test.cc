@@ -100,6 +100,31 @@ TEST(Plan, WhatNothingOnIntegersReadsIsNotRounded) {
     EXPECT_LT(compare(interpret(graph, {sample})[0], interpret(integers, {sample})[0]).relative(), 0.05);
 }
 
+// What has as many numbers as there are channels is a bias by channel only along the last axis, and in the product's own shape.
+TEST(Plan, ASumAlongRowsIsNoBias) {
+  for (const char* shape : {"[4,1]", "[1,1,1,4]"}) {
+    const Graph graph = parsed(cat("  input x: float32[1,4,8]\n  const w: float32[8,4] = random(1)\n  const b: float32",
+                                   shape, " = random(2)\n  const v: float32[4,4] = random(3)\n",
+                                   "  m = MatMul(x, w) @m\n  a = Add(m, b) @a\n  y = MatMul(a, v) @y\n  output y\n"));
+    EXPECT_TRUE(make_plan(graph, {.fuses = fuses_in_onnx, .real_results = true}).ends.empty()) << shape;
+  }
+}
+
+// A product that stays in float32 does not bring what is behind it back to integers.
+TEST(Plan, WhatStandsBehindAKeptProductStaysReal) {
+  const Graph graph = parsed(R"(
+  input x: float32[1,4]
+  const w: float32[4,4] = random(1)
+  const k: float32[] = {2}
+  a = MatMul(x, w) @fc
+  r = Relu(a) @r
+  y = Mul(r, k) @y
+  output y
+)");
+  const Plan plan = make_plan(graph, {.keep_float = {"fc"}, .fuses = fuses_in_onnx, .real_results = true});
+  EXPECT_TRUE(quantized_values(graph, plan).empty());
+}
+
 // Runtimes have no convolution of integers with a real result, so that what ends one stays on integers.
 TEST(Plan, AConvolutionKeepsItsQuantiser) {
   const Graph graph = parsed(R"(

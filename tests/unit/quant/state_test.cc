@@ -203,6 +203,17 @@ TEST(State, IsHeldToItsExtremesAndCounts) {
   EXPECT_EQ(refusal("means", {{"sums", sums}}).substr(0, 23), "3 a channel's sum is no");
 }
 
+TEST(State, KeepsNumbersOfAnySize) {
+  for (const float largest : {3e-39F, 0.0001F, 0.3F, 0.7F, 5.0F, 3e38F}) {
+    Histogram histogram;
+    histogram.add(std::vector<float>{largest, -largest / 3, largest / 2});
+    const Histogram read = Histogram::of(histogram.parts());
+    EXPECT_EQ(read.highest(), histogram.highest());
+    EXPECT_EQ(read.width(), histogram.width()) << largest;
+    EXPECT_EQ(read.parts().counts, histogram.parts().counts) << largest;
+  }
+}
+
 TEST(State, CountsThatAreMergedDoNotOverflow) {
   const Network n;
   Given few(std::vector<Tensor>(n.samples.begin(), n.samples.begin() + 2));
