@@ -8,6 +8,7 @@
 #include "cli/console.h"
 #include "compile/open.h"
 #include "place/open.h"
+#include "remote/address.h"
 
 namespace dnn::branch {
 namespace {
@@ -39,7 +40,7 @@ void limit_processors(const std::string& mask, int64_t threads) {
 
 std::vector<Part> BranchArgs::parts() const {
   std::vector<Part> parts = parse_parts(devices);
-  if (!key.empty() && devices.find("://") == std::string::npos)
+  if (!key.empty() && !remote::holds_address(devices))
     fail_usage("--key is for a device tcp://HOST:PORT/cpu, not ", devices);
   DeviceOptions connection;
   connection.variable = cli::variable;

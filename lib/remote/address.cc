@@ -115,6 +115,11 @@ Address parse_host_port(const std::string& text, const std::string& what) {
   return address;
 }
 
+bool holds_address(const std::string& text) {
+  const auto kinds = {kTcp, kSsh, kAdb, kUnix, kSerial};
+  return std::any_of(kinds.begin(), kinds.end(), [&](std::string_view kind) { return text.find(kind) != text.npos; });
+}
+
 Address parse_serial(const std::string& text) {
   Address address;
   address.kind = Address::Kind::Serial;

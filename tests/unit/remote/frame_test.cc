@@ -185,6 +185,10 @@ TEST(Address, IsReadAsItIsWritten) {
        {"tcp://board", "tcp://board:70000", "tcp://:7", "ssh://-oProxyCommand=x/cpu", "ssh://", "ssh://a b/cpu",
         "ssh://-l@board", "unix:", "ssh://board:x/cpu", "tcp://bo$ard:1"})
     EXPECT_THROW(read(wrong), Error) << wrong;
+  for (const char* devices :
+       {"tcp://board:7000/cpu", "C=cpu@0,D=ssh://board/cpu", "unix:/run/x/cpu", "serial:/dev/ttyS0/cpu"})
+    EXPECT_TRUE(holds_address(devices)) << devices;
+  for (const char* devices : {"cpu", "C=cpu@0,G=opencl:0", "lib:onnxruntime"}) EXPECT_FALSE(holds_address(devices));
 }
 
 }  // namespace
