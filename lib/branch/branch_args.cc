@@ -40,8 +40,7 @@ void limit_processors(const std::string& mask, int64_t threads) {
 
 std::vector<Part> BranchArgs::parts() const {
   std::vector<Part> parts = parse_parts(devices);
-  if (!key.empty() && !remote::holds_address(devices))
-    fail_usage("--key is for a device tcp://HOST:PORT/cpu, not ", devices);
+  remote::check_key(key, devices);
   DeviceOptions connection;
   connection.variable = cli::variable;
   connection.key_file = key;

@@ -9,6 +9,7 @@
 #include "devices/library.h"
 #include "devices/remote.h"
 #include "package/placed.h"
+#include "remote/address.h"
 #include "target/isa.h"
 #include "target/processor.h"
 
@@ -88,7 +89,7 @@ DeviceSpec::DeviceSpec(const std::string& given) : text_(given), name_there_(giv
 }
 
 void DeviceSpec::connect(const DeviceOptions& options) {
-  if (!is_remote() && !options.key_file.empty()) fail_usage("--key is for a device tcp://HOST:PORT/cpu, not ", text_);
+  if (!is_remote()) remote::check_key(options.key_file, text_);
   if (is_remote() && remote_ == nullptr) remote_ = std::make_shared<RemoteHost>(*address_, name_there_, options);
 }
 

@@ -14,8 +14,7 @@ DeviceOptions DeviceArgs::connection() const {
 }
 
 void DeviceArgs::check_connection(const std::string& devices) const {
-  if (!key.empty() && !remote::holds_address(devices))
-    fail_usage("--key is for a device tcp://HOST:PORT/cpu, not ", devices);
+  remote::check_key(key, devices);
   if (!adb_host.empty() && devices.find("adb://") == std::string::npos)
     fail_usage("--adb-host is for a device adb://SERIAL/cpu, not ", devices);
 }

@@ -55,4 +55,12 @@ loops::Expr multiplied(const loops::Expr& x, FixedPoint factor) {
 
 int64_t rounded_away(float value) { return std::llround(value); }
 
+// Half a step is exact, and so is what is left over: one more where an even number was nearer to zero.
+loops::Expr rounded_away(const loops::Expr& value) {
+  const auto number = [&](double x) { return loops::constant(value->dtype, x); };
+  const loops::Expr even = loops::unary(loops::Op::RoundEven, value), rest = value - even;
+  return loops::select(value > number(0) && rest == number(0.5), even + number(1),
+                       loops::select(value < number(0) && rest == number(-0.5), even - number(1), even));
+}
+
 }  // namespace dnn

@@ -25,5 +25,7 @@ loops::Expr multiplied(const loops::Expr& x, const loops::Expr& multiplier, cons
 
 // The nearest integer, halves away from zero: C's round().
 int64_t rounded_away(float value);
+// The same of an expression of float32 or float64, as a real number.
+loops::Expr rounded_away(const loops::Expr& value);
 
 }  // namespace dnn

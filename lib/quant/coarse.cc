@@ -14,16 +14,15 @@ std::set<NodeId> coarse_sums(const Graph& graph, const Plan& plan, const std::ve
   for (NodeId id : graph.order()) {
     const Node& node = graph.node(id);
     if (!plan.quantized[id] || !node.domain.empty() || (node.op != "Add" && node.op != "Sub")) continue;
-    const auto end = plan.ends.find(id);
-    const int out = group_of(plan, graph.node(end == plan.ends.end() ? id : end->second).outputs[0]);
+    const std::vector<NodeId> nodes = with_ends(plan, id);
+    const int out = group_of(plan, graph.node(nodes.back()).outputs[0]);
     if (out < 0) continue;
     for (ValueId v : node.inputs) {
       const int in = group_of(plan, v);
       if (in < 0) continue;
       const double extent = groups[in].highest() - groups[in].lowest();
       if (extent >= least_steps(groups[out]) * static_cast<double>(groups[out].scale)) continue;
-      found.insert(id);
-      if (end != plan.ends.end()) found.insert(end->second);
+      found.insert(nodes.begin(), nodes.end());
     }
   }
   return found;

@@ -45,7 +45,7 @@ struct Plan {
   std::vector<bool> around_zero;             // by group: its zero point is 0
   std::vector<NodeId> left_float;            // nodes of roles.def that stay in float32, for what stands in `reasons`
   std::vector<std::string> reasons;
-  std::vector<bool> chosen;       // of left_float: a user or a search chose it
+  std::vector<bool> chosen;       // of left_float: a user, a search or the scales chose it
   bool integer_outputs = false;   // the network's outputs are rounded, whatever makes them
   std::map<NodeId, NodeId> ends;  // an operator on integers: the bias or activation that it computes behind
 };

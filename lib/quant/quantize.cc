@@ -189,6 +189,7 @@ Calibration whole_watch_list(const Graph& bound, const QuantizeOptions& options)
     other.correct_biases = true;
     other.fuses = fuses;
     other.real_results = fuses == fuses_in_onnx;
+    other.integer_outputs = true;
     const Calibration more = watch_list(bound, other);
     all.seen.insert(more.seen.begin(), more.seen.end());
     all.means.insert(more.means.begin(), more.means.end());

@@ -115,9 +115,11 @@ Address parse_host_port(const std::string& text, const std::string& what) {
   return address;
 }
 
-bool holds_address(const std::string& text) {
+void check_key(const std::string& key, const std::string& devices) {
   const auto kinds = {kTcp, kSsh, kAdb, kUnix, kSerial};
-  return std::any_of(kinds.begin(), kinds.end(), [&](std::string_view kind) { return text.find(kind) != text.npos; });
+  if (!key.empty() && std::none_of(kinds.begin(), kinds.end(),
+                                   [&](std::string_view kind) { return devices.find(kind) != devices.npos; }))
+    fail_usage("--key is for a device tcp://HOST:PORT/cpu, not ", devices);
 }
 
 Address parse_serial(const std::string& text) {

@@ -26,8 +26,8 @@ struct Address {
 // a socket's path by `is_device`. Throws Usage for an address that is written wrongly.
 std::optional<Address> parse_address(const std::string& text, const std::function<bool(const std::string&)>& is_device,
                                      std::string* device);
-// True of a text, as a list of devices, that holds an address of any kind.
-bool holds_address(const std::string& text);
+// Throws Usage where a key is given and none of these devices is behind an address: "C=cpu@0,D=tcp://board:7000/cpu" has one.
+void check_key(const std::string& key, const std::string& devices);
 // "HOST:PORT" or "[HOST]:PORT". Throws Usage.
 Address parse_host_port(const std::string& text, const std::string& what);
 // "TTY" or "TTY:BAUD".

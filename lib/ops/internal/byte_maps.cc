@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "ops/elementwise.h"
+#include "ops/fixed_point.h"
 #include "ops/outputs.h"
 
 namespace dnn::byte_maps_ops {
@@ -94,12 +95,7 @@ Expr integer_element(const Node& node, const std::vector<Expr>& inputs) {
   const Expr kept = loops::min(loops::max(quotient, bound("low")), bound("high"));
   Expr rounded = loops::unary(loops::Op::RoundEven, kept);
   if (flag_attribute(node, "away")) {
-    // Half a step is exact, and so is what is left over: one more where an even number was nearer to zero.
-    const auto number = [](double value) { return loops::constant(DType::Float32, value); };
-    const Expr rest = kept - rounded;
-    rounded = loops::select(kept > number(0) && rest == number(0.5), rounded + number(1),
-                            loops::select(kept < number(0) && rest == number(-0.5), rounded - number(1), rounded));
-    rounded = loops::unary(loops::Op::RoundEven, rounded);  // which vectors convert
+    rounded = loops::unary(loops::Op::RoundEven, rounded_away(kept));  // which vectors convert
   }
   const Expr integer = loops::cast(DType::Int32, rounded);
   return loops::cast(target_of(node), integer + loops::constant_int(DType::Int32, zero));

@@ -10,8 +10,8 @@
 //   y = away(min(max(float64(sum) * scale[m], low - zero_point), high - zero_point)) + zero_point      with scales of float64
 //   y = min(max(multiplied(sum, multiplier[m], shift[m]) + zero_point, low), high)                   in fixed point (ops/fixed_point.h)
 //
-// float32(sum) rounds to even; round() rounds half to even, away() half away from zero. There is no other rounding, so that the order of the sum, the
-// instruction set and the level change no bit.
+// float32(sum) rounds to even; round() rounds half to even, away() half away from zero. There is no other rounding, so that the order of
+// the sum, the instruction set and the level change no bit.
 #include <algorithm>
 #include <cmath>
 
@@ -24,18 +24,6 @@ namespace dnn::quantized_conv_ops {
 namespace {
 
 bool in_fixed_point(const Node& node) { return node.inputs.size() == 5; }
-
-using loops::Expr;
-
-// The nearest integers; half a step is exact in both types, and so is what is left over.
-Expr rounded_even(const Expr& x) { return loops::unary(loops::Op::RoundEven, x); }
-
-Expr rounded_away(const Expr& x) {
-  const auto number = [&](double value) { return loops::constant(x->dtype, value); };
-  const Expr even = rounded_even(x), rest = x - even;
-  return loops::select(x > number(0) && rest == number(0.5), even + number(1),
-                       loops::select(x < number(0) && rest == number(-0.5), even - number(1), even));
-}
 
 struct Requantisation {
   explicit Requantisation(const Node& node)
@@ -207,7 +195,7 @@ void lower(LowerContext& context) {
     result = cast(real, load(sum, {})) * load(context.inputs[3], {channel});
     if (y->dtype != DType::Float32) {
       result = loops::min(loops::max(result, constant(real, make.low)), constant(real, make.high));
-      result = real == DType::Float64 ? rounded_away(result) : rounded_even(result);
+      result = real == DType::Float64 ? rounded_away(result) : unary(Op::RoundEven, result);
       result = cast(y->dtype, cast(DType::Int32, result) + constant_int(DType::Int32, make.zero_point));
     }
   }

@@ -132,6 +132,8 @@ TEST(State, HoldsWhatEverySchemeNeeds) {
       QuantizeOptions o = options();
       o.method = method;
       o.fuses = fuses;
+      o.real_results = fuses == fuses_in_onnx;
+      o.integer_outputs = method.name == methods().front().name;
       Calibration calibration = watch_list(n.bound, o);
       take_state(n.bound, state, &calibration);
       QuantizeReport a, b;
@@ -141,6 +143,19 @@ TEST(State, HoldsWhatEverySchemeNeeds) {
       EXPECT_EQ(to_text(from_state, {.inline_all = true}), to_text(direct, {.inline_all = true})) << method.name;
     }
   }
+}
+
+// Integers may be asked for later of an output that an operator in float32 makes.
+TEST(State, HoldsOutputsOfAnyOperator) {
+  const Graph bound = bound_graph(prepare(parsed(R"(
+  input x: float32[1,4]
+  const w: float32[4,4] = random(1)
+  m = MatMul(x, w)
+  y = Softmax(m)
+  output y
+)")));
+  EXPECT_EQ(watch_list(bound, options()).seen.count(bound.find_value("y")), 0U);
+  EXPECT_EQ(whole_watch_list(bound, options()).seen.count(bound.find_value("y")), 1U);
 }
 
 TEST(State, RefusesWhatIsNone) {

@@ -187,8 +187,11 @@ TEST(Address, IsReadAsItIsWritten) {
     EXPECT_THROW(read(wrong), Error) << wrong;
   for (const char* devices :
        {"tcp://board:7000/cpu", "C=cpu@0,D=ssh://board/cpu", "unix:/run/x/cpu", "serial:/dev/ttyS0/cpu"})
-    EXPECT_TRUE(holds_address(devices)) << devices;
-  for (const char* devices : {"cpu", "C=cpu@0,G=opencl:0", "lib:onnxruntime"}) EXPECT_FALSE(holds_address(devices));
+    EXPECT_NO_THROW(check_key("line", devices)) << devices;
+  for (const char* devices : {"cpu", "C=cpu@0,G=opencl:0", "lib:onnxruntime"}) {
+    EXPECT_THROW(check_key("line", devices), Error) << devices;
+    EXPECT_NO_THROW(check_key("", devices));
+  }
 }
 
 }  // namespace
