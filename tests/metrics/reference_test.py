@@ -3,7 +3,8 @@
 
 usage: reference_test.py [--bin FOLDER]
 
-DNN_PYTHON_SCIPY names a Python that has both, if this one does not; without one the test is skipped (exit 77).
+Wants scipy 1.12 and scikit-learn 1.3 at least: older ones refuse what some checks ask. Where this Python lacks them, the one
+that DNN_PYTHON_SCIPY names is taken, or that of scripts/setup --conformance; without one the test is skipped (exit 77).
 """
 import base64
 import json
@@ -16,21 +17,24 @@ import tempfile
 import unittest
 import warnings
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 try:
     import numpy as np
     import scipy
     import sklearn
     from scipy import stats
     from sklearn import metrics as sk
+    for package, oldest in ((scipy, (1, 12)), (sklearn, (1, 3))):
+        if tuple(map(int, package.__version__.split(".")[:2])) < oldest:
+            raise ImportError(f"{package.__name__} {package.__version__} is too old")
 except ImportError as missing:
-    other = os.environ.get("DNN_PYTHON_SCIPY")
-    if other and os.environ.get("DNN_PYTHON_SCIPY_TRIED") is None:
+    other = os.environ.get("DNN_PYTHON_SCIPY", ROOT / ".venv-onnx/bin/python")
+    if os.access(other, os.X_OK) and os.environ.get("DNN_PYTHON_SCIPY_TRIED") is None:
         os.environ["DNN_PYTHON_SCIPY_TRIED"] = "1"
         os.execv(other, [other, *sys.argv])
-    print(f"SKIP: {missing}; DNN_PYTHON_SCIPY may name a Python with scipy and scikit-learn")
+    print(f"SKIP: {missing}; scripts/setup --conformance makes a Python with scipy and scikit-learn, or DNN_PYTHON_SCIPY names one")
     sys.exit(77)
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = ROOT / "build/release/bin"
 NEAR = 1e-9
 
