@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_tree: every file that a .def table should name is named there, every row has its file, and every type and helper its own name.
+"""check_tree: every file that a .def table should name is named there, every row has its file, every type and helper its own name.
 
 usage: check_tree.py [ROOT]
 
@@ -7,13 +7,18 @@ One line per breach on stdout, exit 1 if there is any. A row `DNN_OP(Softmax, nn
 lib/ops/nn/softmax.cc (or all files of the folder lib/ops/nn/softmax/); the other tables work alike. Two headers that define
 one name in one namespace are two types that the linker takes for one. Sources of one folder, or of one row of lib/TOGETHER, are compiled together, so no two of them
 may define one name for themselves, but for operators, whose files have a namespace each. A tests/unit/FOLDER/long names tests of its folder.
+The root holds the files of ROOT_FILES and no other that git knows: a test that is tried by hand there leaves its files behind.
 """
 import pathlib
 import re
+import shutil
+import subprocess
 import sys
 
 import usage
 from check_layers import code_of
+
+ROOT_FILES = {"CHANGELOG.md", "CMakeLists.txt", "CMakePresets.json", "CONTRIBUTING.md", "LICENSE", "Makefile.experiments", "README.md", "SECURITY.md"}
 
 # (table, macro, fields of the row that make the file's path, folder of the files, files there that are no row's)
 TABLES = [
@@ -154,9 +159,19 @@ def check_long_tests(root):
                 seen.add(row[1])
 
 
+def check_root(root):
+    """Nothing but ROOT_FILES, names with a dot in front and folders stands at the root; only git knows what is the project's."""
+    if not (root / ".git").exists() or not shutil.which("git"):
+        return
+    files = subprocess.run(["git", "-C", root, "ls-files", "-z", ":(glob)*"], stdout=subprocess.PIPE, text=True, check=False).stdout
+    for name in filter(None, files.split("\0")):
+        if name not in ROOT_FILES and not name.startswith("."):
+            yield f"{name}: no file of the root; a file that a test wrote belongs to the test's folder, another to ROOT_FILES of check_tree"
+
+
 def main(root):
     breaches = [breach for row in TABLES for breach in check_table(root, *row)]
-    breaches += [*check_passes(root), *check_names(root), *check_own_names(root), *check_long_tests(root)]
+    breaches += [*check_passes(root), *check_names(root), *check_own_names(root), *check_long_tests(root), *check_root(root)]
     for breach in breaches:
         print(breach)
     return 1 if breaches else 0

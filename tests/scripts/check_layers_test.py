@@ -1,5 +1,6 @@
 """check_layers and check_tree find seeded breaches, each with one message, and pass a clean tree."""
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -143,6 +144,17 @@ class Breaches(unittest.TestCase):
         for line in ('f("float16"); // "avx2"', 'f("cuda", version);', "if (opt >= least) f();"):
             self.assertEqual(self.run_on("check_layers.py", {**rows, "lib/codegen/x.cc": f"// A file that asks.\n{line}\n"}), [])
         self.assertEqual(self.run_on("check_layers.py", {**rows, "lib/target/x.cc": '// Rows and their use.\nauto row = find("avx2");\n'}), [])
+
+    @unittest.skipUnless(shutil.which("git"), "no git here")
+    def test_a_file_at_the_root(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("README.md", ".gitignore", "rows.txt"):
+                pathlib.Path(folder, name).write_text("x\n")
+            for words in (["init", "-q"], ["add", "."]):
+                subprocess.run(["git", "-C", folder, *words], check=True)
+            done = subprocess.run([sys.executable, SCRIPTS / "check_tree.py", folder], capture_output=True, text=True)
+        self.assertRegex(done.stdout, r"\Arows\.txt: no file of the root.*\n\Z")
+        self.assertEqual(done.returncode, 1)
 
     def test_one_name_for_two_types(self):
         files = {f"lib/{folder}/x.h": "// A type.\nnamespace dnn {\nstruct Options {\n};\n}\n" for folder in ("base", "stream")}
