@@ -42,11 +42,13 @@ static inline f32x$L to_f32x$L(i32x$L x) { return __builtin_convertvector(x, f32
 // Quotients by multiplications where one instruction multiplies, adds and rounds once; see rounded_quotients.h.
 std::string round_quotient(int64_t lanes, Arch architecture) {
   const std::string open = with_lanes(
-      "static inline i32x$L round_quotient_i32x$L(f32x$L x, float divisor, float reciprocal, float low, float high) { "
+      "static inline i32x$L round_quotient_i32x$L(f32x$L x, float divisor, float reciprocal, float rest, float low, "
+      "float "
+      "high) { "
       "const f32x$L v = min_f32x$L(max_f32x$L(x, splat_f32x$L(low)), splat_f32x$L(high));",
       lanes);
-  std::string plain =
-      cat(open, with_lanes(" (void)reciprocal; return round_i32x$L(v / splat_f32x$L(divisor)); }\n", lanes));
+  std::string plain = cat(
+      open, with_lanes(" (void)reciprocal, (void)rest; return round_i32x$L(v / splat_f32x$L(divisor)); }\n", lanes));
   std::string condition, fused;
   if (architecture == Arch::Aarch64 && lanes == 4) {
     condition = "__aarch64__", fused = "(f32x4)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b)";
@@ -60,8 +62,8 @@ std::string round_quotient(int64_t lanes, Arch architecture) {
   return cat("#if defined(", condition, ")\n",
              with_lanes("static inline f32x$L fused_f32x$L(f32x$L a, f32x$L b, f32x$L c) { return ", lanes), fused,
              "; }\n", open,
-             with_lanes(" const f32x$L y = splat_f32x$L(reciprocal), q = v * y; return round_i32x$L(fused_f32x$L("
-                        "fused_f32x$L(q, splat_f32x$L(-divisor), v), y, q)); }\n",
+             with_lanes(" (void)divisor; return round_i32x$L(fused_f32x$L(v, splat_f32x$L(reciprocal), v * "
+                        "splat_f32x$L(rest))); }\n",
                         lanes),
              "#else\n", plain, "#endif\n");
 }

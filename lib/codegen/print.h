@@ -58,7 +58,7 @@ class Vocabulary {
   virtual std::string widen(DType, int64_t, const std::string&) const { return ""; }
   virtual std::string narrow(DType, int64_t, const std::string&, const std::string&) const { return ""; }
   virtual std::string round_to_integer(int64_t, const std::string&) const { return ""; }
-  // The operands: dividend, divisor, reciprocal, low, high (codegen/rounded_quotients.h).
+  // The operands: dividend, divisor, reciprocal, its rest, low, high (codegen/rounded_quotients.h).
   virtual std::string round_quotient(int64_t, const std::vector<std::string>& /*operands*/) const { return ""; }
   virtual std::string integer_to_real(int64_t, const std::string&) const { return ""; }
   // A vector of float32 out of floats of 16 bits in memory.

@@ -20,7 +20,7 @@ Text gather(const Place& place, const Expr& e) {
 std::string print_rounded(const Place& place, const Expr& real) {
   if (const auto quotient = rounded_quotient(real)) {
     std::vector<std::string> operands = {splat(place, print(place, quotient->dividend), DType::Float32)};
-    for (const float f : {quotient->divisor, quotient->reciprocal, quotient->low, quotient->high})
+    for (const float f : {quotient->divisor, quotient->reciprocal, quotient->rest, quotient->low, quotient->high})
       operands.push_back(float_text(DType::Float32, f));
     std::string text = place.words->round_quotient(place.lanes, operands);
     if (!text.empty()) return text;

@@ -1,9 +1,9 @@
 // Rounded quotients by constants; see rounded_quotients.h.
 //
-// Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor" (1990), corrects a quotient by its remainder,
-// which a fused multiply-add gives exactly. Its result is nearly always the quotient rounded correctly, and is off by one unit in the
-// last place at most. Both grow with x. So the integers that they are rounded to can differ only where x / divisor lies within a few units
-// in the last place of a number half way between two integers; all such x are tried.
+// 1 / divisor is a sum of two floats, its rounded value and the rest, so that a product by it, added up in one instruction that rounds once,
+// is nearly always the quotient rounded correctly, and is off by one unit in the last place at most. Both grow with x. So the integers that
+// they are rounded to can differ only where x / divisor lies within a few units in the last place of a number half way between two integers;
+// all such x are tried.
 #include "codegen/rounded_quotients.h"
 
 #include <cmath>
@@ -13,7 +13,7 @@ namespace {
 
 using namespace loops;
 
-// Integers beyond these are none of 8 bits. Divisors whose reciprocal and remainders are far from overflow and underflow.
+// Integers beyond these are none of 8 bits. Divisors whose reciprocal and its rest are far from overflow and underflow.
 constexpr double kMostInteger = 1024, kMostDivisor = 0x1p60;
 // Floats on each side of a number half way that are tried.
 constexpr int kNear = 8;
@@ -28,8 +28,8 @@ float divided(const RoundedQuotient& r, float x, double low, double high) {
 }
 
 float multiplied(const RoundedQuotient& r, float x) {
-  const float above = x > r.low ? x : r.low, v = above < r.high ? above : r.high, q = v * r.reciprocal;
-  return std::nearbyint(std::fma(std::fma(q, -r.divisor, v), r.reciprocal, q));
+  const float above = x > r.low ? x : r.low, v = above < r.high ? above : r.high;
+  return std::nearbyint(std::fma(v, r.reciprocal, v * r.rest));
 }
 
 bool same(const RoundedQuotient& r, double low, double high) {
@@ -56,7 +56,9 @@ std::optional<RoundedQuotient> rounded_quotient(const Expr& real) {
       std::nearbyint(high) != high || !(divisor > 1 / kMostDivisor && divisor < kMostDivisor))
     return std::nullopt;
   const auto c = static_cast<float>(divisor);
-  const RoundedQuotient result = {quotient->args[0], c, 1 / c, static_cast<float>(low) * c,
+  const float reciprocal = 1 / c;
+  const auto rest = static_cast<float>(1 / static_cast<double>(c) - static_cast<double>(reciprocal));
+  const RoundedQuotient result = {quotient->args[0],           c, reciprocal, rest, static_cast<float>(low) * c,
                                   static_cast<float>(high) * c};
   return same(result, low, high) ? std::optional(result) : std::nullopt;
 }

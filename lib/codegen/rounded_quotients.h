@@ -8,11 +8,11 @@
 namespace dnn::codegen {
 
 // round(min(max(x / divisor, a), b)), halves to even, of a float32 x, with whole numbers a < b. It is the same as
-//   v = min(max(x, low), high);  q = v * reciprocal;  round(fma(fma(q, -divisor, v), reciprocal, q))
+//   v = min(max(x, low), high);  round(fma(v, reciprocal, v * rest))
 // for each x, a NaN (a) and infinities among them.
 struct RoundedQuotient {
   loops::Expr dividend;
-  float divisor, reciprocal, low, high;
+  float divisor, reciprocal, rest, low, high;  // 1 / divisor is reciprocal + rest
 };
 
 // The quotient that is about to be rounded; nothing where there is no such quotient, or where the two differ for an x.

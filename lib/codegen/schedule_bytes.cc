@@ -2,6 +2,7 @@
 #include "codegen/schedule_bytes.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "codegen/inner_loops.h"
 #include "codegen/loop_order.h"
@@ -44,7 +45,51 @@ int side_by_side(const Stmt& body, const std::string& v, const Ranges& ranges) {
   return together;
 }
 
+// The layout of y without its blocks of kDot channels; nothing where it is otherwise laid out than that, but for its border.
+std::optional<loops::Layout> without_channels(const Buffer& y) {
+  loops::Layout words;
+  for (int axis = 0; axis < static_cast<int>(y.shape.size()); ++axis) {
+    const int64_t low = y.layout.halo_low(axis), high = y.layout.halo_high(axis);
+    if (low > 0 || high > 0) words.halo(axis, low, high);
+  }
+  loops::Layout bytes = words;
+  bytes.block(1, kDot);
+  return bytes == y.layout ? std::optional(words) : std::nullopt;
+}
+
 }  // namespace
+
+void channels_in_words(Kernel* kernel) {
+  // The store and the loops around it.
+  std::vector<Stmt> nest;
+  Stmt s = in_integers(kernel->body);
+  for (; s->kind == StmtKind::For; s = s->children[0]) nest.push_back(s);
+  if (s->kind != StmtKind::Store || !is_byte(s->buffer->dtype) || s->buffer->shape.size() < 2 ||
+      s->buffer->shape[1] > kDot || s->indices[1]->op != Op::Variable)
+    return;
+  const std::string channel = s->indices[1]->name;
+  const std::optional<loops::Layout> layout = without_channels(*s->buffer);
+  const auto of_channel = [&](const Expr& e) { return uses_variable(e, channel); };
+  if (!layout || std::count_if(s->indices.begin(), s->indices.end(), of_channel) != 1) return;
+  auto words = std::make_shared<Buffer>(*s->buffer);
+  words->dtype = DType::Int32;
+  words->shape[1] = 1;
+  words->layout = *layout;
+  Expr word;
+  for (int64_t c = 0; c < s->buffer->shape[1]; ++c) {
+    const Expr byte =
+        binary(Op::And, substitute(s->value->args[0], {{channel, constant_index(c)}}), constant_int(DType::Int32, 255));
+    word = c == 0 ? byte : binary(Op::Or, word, binary(Op::ShiftLeft, byte, constant_int(DType::Int32, 8 * c)));
+  }
+  std::vector<Expr> indices = s->indices;
+  indices[1] = constant_index(0);
+  Stmt body = store(words, indices, word);
+  for (auto l = nest.rbegin(); l != nest.rend(); ++l) {
+    if ((*l)->variable != channel) body = loop((*l)->variable, (*l)->extent, body, (*l)->loop);
+  }
+  std::replace(kernel->arguments.begin(), kernel->arguments.end(), s->buffer, BufferRef(words));
+  kernel->body = body;
+}
 
 Stmt bytes_in_vectors(const Stmt& given) {
   Stmt body = in_integers(given);

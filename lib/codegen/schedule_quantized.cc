@@ -36,7 +36,9 @@ class QuantizedSchedule {
     if (kernel_.pattern == "border") {
       body_ = byte_border(body_, *kernel_.arguments[0]);
     } else if (!conv && !options_.target.isa->gpu && isa().lanes(DType::Int32) > 1) {
-      body_ = bytes_in_vectors(body_);
+      kernel_.body = body_;
+      if (kernel_.pattern == "map") channels_in_words(&kernel_);
+      body_ = bytes_in_vectors(kernel_.body);
     } else if (!options_.target.isa->gpu && isa().lanes(DType::Int32) > 1) {
       if (extent("m") > 1 && groups_are_blocks() && find_operands() && dot_fits()) {
         dense();
@@ -133,10 +135,11 @@ class QuantizedSchedule {
   }
 
   void dense() {
-    const int64_t together = channels_together();
     loops::Layout layout;
     // An instruction takes two weights of 16 bits.
     const int64_t deep = weights_->dtype == DType::Int16 ? 2 : kDot;
+    // Of a block of fewer channels, what holds none is left out.
+    const int64_t together = std::min(channels_together(), (extent("c") + deep - 1) / deep * deep);
     const bool several = together > deep;
     if (several) layout.block(1, together / deep);
     replace(weights_, layout.block(0, kIntegerLanes).block(1, deep));

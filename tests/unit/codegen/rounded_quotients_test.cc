@@ -24,8 +24,8 @@ float by_division(float x, float divisor, float low, float high) {
 }
 
 float by_products(float x, const RoundedQuotient& r) {
-  const float above = x > r.low ? x : r.low, v = above < r.high ? above : r.high, q = v * r.reciprocal;
-  return std::nearbyint(std::fma(std::fma(q, -r.divisor, v), r.reciprocal, q));
+  const float above = x > r.low ? x : r.low, v = above < r.high ? above : r.high;
+  return std::nearbyint(std::fma(v, r.reciprocal, v * r.rest));
 }
 
 TEST(RoundedQuotients, GiveTheNumbersOfADivision) {

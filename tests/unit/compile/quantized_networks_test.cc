@@ -269,6 +269,38 @@ TEST(QuantizedNetworks, HaveTheInterpretersBitsEverywhere) { expect_network(1, {
 
 TEST(QuantizedNetworks, HaveThemAtTheEndsOfTheRange) { expect_network(2, {Draw::Ends, Draw::Least, Draw::Most}); }
 
+// Real pixels of few channels, which are stored side by side as words; some are beyond the range, or no number.
+TEST(QuantizedNetworks, RoundPixelsOfFewChannels) {
+  for (const int64_t channels : {1, 2, 3, 4}) {
+    const std::string byte = channels % 2 == 0 ? "int8" : "uint8";
+    Graph graph = parse_graph(cat("graph \"g\" {\n  opset 21\n  input x: float32[2,", channels, R"(,5,37]
+  const s: float32[] = {0.02}
+  const z: )",
+                                  byte, R"([] = {3}
+  const ws: float32[] = {0.01}
+  const t: float32[] = {0.05}
+  const w: int8[9,)",
+                                  channels, R"(,3,3] = random(1)
+  q = QuantizeLinear(x, s, z) @quantise
+  q.real = DequantizeLinear(q, s, z) @q_real
+  w.real = DequantizeLinear(w, ws) @w_real
+  c = Conv(q.real, w.real) @conv {pads = [1, 1, 1, 1], strides = [2, 2]}
+  y = QuantizeLinear(c, t, z) @end
+  output y
+}
+)"));
+    Tensor& w = *graph.value(graph.find_value("w")).constant;
+    for (int64_t i = 0; i < w.size(); ++i) w.mutable_data<int8_t>()[i] = static_cast<int8_t>(i * 37 % 256 - 128);
+    infer_types(graph);
+    Tensor x(DType::Float32, {2, channels, 5, 37});
+    for (int64_t i = 0; i < x.size(); ++i)
+      x.mutable_data<float>()[i] = i % 61 == 7   ? INFINITY
+                                   : i % 53 == 9 ? NAN
+                                                 : 0.01f * static_cast<float>(i * 71 % 701) - 3.5f;
+    expect_bits(graph, x, Arithmetic::Onnx, cat(channels, " channels"), {3});
+  }
+}
+
 // A sum of 66,400 products of 255 and -128 is below -2^31: it wraps, everywhere alike.
 TEST(QuantizedNetworks, SumsWrapAtThirtyTwoBits) {
   constexpr int64_t kDepth = 66400;
