@@ -13,6 +13,7 @@
 #include "interp/interpreter.h"
 #include "ops/op.h"
 #include "ops/quantization.h"
+#include "passes/pass.h"
 
 namespace dnn {
 namespace {
@@ -303,6 +304,65 @@ struct Rounding {
   double noise = 0;
 };
 
+// An integer that fell to the other side in the target; the source's own number has to be at that tie, too.
+struct FallenInteger {
+  size_t place, element;  // of the source
+  double middle, noise;   // in steps, less the zero point
+};
+
+// What the source's quantisers round, in float64, behind the source's own integers; operators on integers are spelt out for it.
+class SourceNumbers {
+ public:
+  explicit SourceNumbers(Graph source) : shown_(std::move(source)) {
+    PassOptions options;
+    options.changes = "only:expand-qlinear";
+    run_passes(shown_, options);
+    infer_types(shown_);
+    places_ = rounding_places(shown_);
+    std::vector<PairedPlaces> pairs(places_.size());
+    for (size_t i = 0; i < pairs.size(); ++i) pairs[i].source = i;
+    cut_ = cut_at(places_, pairs, shown_);
+    wide_ = widen_to_float64(cut_);
+    wide_.outputs.resize(shown_.outputs.size());
+  }
+
+  // The place of the first of `fallen` that is no tie of the source's; none where all are, or where the source does not show it.
+  // `trace` is of the source's `places` on this probe.
+  std::optional<size_t> first_on_its_grid(const std::vector<FallenInteger>& fallen,
+                                          const std::vector<RoundingPlace>& places, const Traced& trace,
+                                          const std::vector<Tensor>& probe, ThreadPool* pool) const {
+    std::map<std::string, size_t> by_name;
+    for (size_t s = 0; s < places.size(); ++s) by_name[places[s].name] = s;
+    std::vector<Tensor> given = probe;
+    std::map<ValueId, size_t> shown;
+    for (size_t i = 0; i < places_.size(); ++i) {
+      const size_t s = by_name.at(places_[i].name);
+      given.push_back(as_integers(trace.integers[s], places_[i], shown_.value(places_[i].integers).type));
+      if (places_[i].rounded != kNoValue) shown[cut_.outputs[shown_.outputs.size() + 2 * i + 1]] = i;
+    }
+    for (size_t i = 0; i < given.size(); ++i) given[i] = convert(given[i], wide_.value(wide_.inputs[i]).type.dtype);
+    std::optional<size_t> found;
+    const auto observe = [&](const Graph& of, ValueId id, const Tensor& exact) {
+      const auto at = &of == &wide_ ? shown.find(id) : shown.end();
+      if (at == shown.end()) return;
+      const size_t s = by_name.at(places_[at->second].name);
+      const auto on_grid = [&](const FallenInteger& f, const std::vector<double>& numbers) {
+        return std::abs(numbers[f.element] / places_[at->second].step - f.middle) > f.noise;
+      };
+      const std::vector<double> numbers = to_doubles(exact);
+      for (const FallenInteger& f : fallen) {
+        if (f.place == s && on_grid(f, numbers)) found = s;
+      }
+    };
+    interpret(wide_, given, observe, {}, pool);
+    return found;
+  }
+
+ private:
+  Graph shown_, cut_, wide_;
+  std::vector<RoundingPlace> places_;
+};
+
 class Comparison {
  public:
   Comparison(Graph source, Graph target, int threads)
@@ -310,6 +370,7 @@ class Comparison {
         target_(std::move(target)),
         ours_(rounding_places(source_)),
         theirs_(rounding_places(target_)),
+        numbers_(source_),
         pool_(threads) {}
 
   RoundingTies run(const std::vector<std::vector<Tensor>>& inputs) {
@@ -356,15 +417,18 @@ class Comparison {
     }
     const std::vector<Tensor> made = interpret(cut_, given, {}, {}, &pool_);
     const size_t n = trace.outputs.size();
+    fallen_.clear();
     const auto observe = [&](const Graph& of, ValueId id, const Tensor& exact) {  // as they come: they are large
       if (&of != &wide_) return;
       for (size_t t = 0; t < theirs_.size() && ties_.why_not.empty(); ++t) {
         if (cut_.outputs[n + 2 * t + 1] != id) continue;
         const Rounding rounding(theirs_[t], made[n + 2 * t], made[n + 2 * t + 1], exact);
-        pairs_[t].source ? hold(rounding, expected[t]) : hold_unpaired(rounding);
+        pairs_[t].source ? hold(rounding, expected[t], trace.shapes[*pairs_[t].source], pairs_[t])
+                         : hold_unpaired(rounding);
       }
     };
     interpret(wide_, wide, observe, {}, &pool_);
+    if (ties_.why_not.empty() && !fallen_.empty()) hold_source(trace, probe);
     for (size_t i = 0; i < n; ++i) {
       Certificate::Output output;
       compare_outputs(trace.outputs[i], made[i], &output);
@@ -372,14 +436,16 @@ class Comparison {
     }
   }
 
-  void hold(const Rounding& rounding, const Integers& expected) {
+  void hold(const Rounding& rounding, const Integers& expected, const Shape& source_shape, const PairedPlaces& pair) {
     ties_.n_integers += std::ssize(expected);
+    const std::vector<size_t> from = elements_in(pair.order, source_shape);
     for (size_t i = 0; i < expected.size(); ++i) {
       const double made = rounding.made[i], wanted = expected[i];
       if (made == wanted) continue;
       const bool at_tie = std::abs(rounding.exact[i] - (made + wanted) / 2) <= rounding.noise;
       if (std::abs(made - wanted) == 1 && at_tie) {
         ++ties_.n_ties;
+        fallen_.push_back({*pair.source, from[i], (made + wanted) / 2, kSourceNoise * rounding.noise});
         continue;
       }
       const double zero = rounding.place.zero;
@@ -389,6 +455,13 @@ class Comparison {
       ties_.why_not = cat("quantiser ", quoted(rounding.place.name), " of the target", figures);
       return;
     }
+  }
+
+  void hold_source(const Traced& trace, const std::vector<Tensor>& probe) {
+    const std::optional<size_t> found = numbers_.first_on_its_grid(fallen_, ours_, trace, probe, &pool_);
+    if (!found) return;
+    ties_.why_not = cat("quantiser ", quoted(ours_[*found].name),
+                        " of the source is given no number in the middle between two integers where the target is");
   }
 
   // A quantiser for what is on its grid already does nothing, as in front of padding.
@@ -403,7 +476,10 @@ class Comparison {
 
   Graph source_, target_, cut_, wide_;
   std::vector<RoundingPlace> ours_, theirs_;
-  std::vector<PairedPlaces> pairs_;  // by place of the target
+  static constexpr double kSourceNoise = 4;  // its float32 may be off by more than the target's
+  std::vector<PairedPlaces> pairs_;          // by place of the target
+  std::vector<FallenInteger> fallen_;        // of the probe at hand
+  SourceNumbers numbers_;
   RoundingTies ties_;
   ThreadPool pool_;
 };

@@ -66,6 +66,16 @@ std::string integers_first() {
              kSecondLayer);
 }
 
+std::string operators_on_integers() {
+  return cat(kConstants, R"(
+  q = QuantizeLinear(x, xs, xz)
+  r = QLinearConv(q, xs, xz, w, ws, wz, ys, yz, b)
+  o = QLinearConv(r, ys, yz, v, ws, wz, os, oz)
+  y = DequantizeLinear(o, os, oz)
+  output y
+})");
+}
+
 std::string with(std::string text, const std::string& old, const std::string& instead) {
   const size_t at = text.find(old);
   EXPECT_NE(at, std::string::npos) << old;
@@ -136,6 +146,23 @@ TEST(RoundingTies, ExplainNothingThatIsWrong) {
   }
 }
 
+// All sums are whole steps, so that nothing is at a tie; half a step more puts all of them at one.
+TEST(RoundingTies, AreTheSourcesToo) {
+  const auto in_whole_steps = [](const std::string& text) {
+    return with(text, "ys: float32[] = {0.04}", "ys: float32[] = {0.01}");
+  };
+  for (const bool integers : {false, true}) {
+    const std::string source = integers ? operators_on_integers() : real_numbers_first();
+    const std::string half = cat("const half: float32[] = {0.005}\n  t = ", integers ? "Identity" : "Relu",
+                                 "(s)\n  r = Add(t, half)");
+    const Certificate certificate =
+        certified(in_whole_steps(source), in_whole_steps(with(integers_first(), "r = Relu(s)", half)));
+    ASSERT_TRUE(certificate.ties);
+    EXPECT_NE(certificate.ties->why_not.find("of the source is given no number in the middle"), std::string::npos)
+        << certificate.text();
+  }
+}
+
 // A quantiser for what is on its grid already, as converters put in front of padding, has no pair and needs none.
 TEST(RoundingTies, AreNotAtAQuantiserThatRoundsNothing) {
   const std::string target =
@@ -153,16 +180,6 @@ TEST(RoundingTies, AreNotLookedForInRealNumbers) {
   const char* const net = "graph \"g\" {\n  opset 17\n  input x: float32[4]\n  y = Exp(x)\n  output y\n}\n";
   EXPECT_FALSE(computes_on_integers(parse_graph(net)));
   EXPECT_FALSE(certified(net, with(net, "Exp", "Tanh")).ties);
-}
-
-std::string operators_on_integers() {
-  return cat(kConstants, R"(
-  q = QuantizeLinear(x, xs, xz)
-  r = QLinearConv(q, xs, xz, w, ws, wz, ys, yz, b)
-  o = QLinearConv(r, ys, yz, v, ws, wz, os, oz)
-  y = DequantizeLinear(o, os, oz)
-  output y
-})");
 }
 
 // Operators on integers sum exactly; other formats have none, or read theirs as real numbers, and two of them order axes otherwise.
