@@ -1,6 +1,7 @@
 // Records to maps and back; see records.h.
 #include "stream/records.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <unordered_set>
@@ -306,6 +307,18 @@ Topology topology_from(const Json& map) {
   return t;
 }
 
+// "i/n" with 0 <= i < n, or nothing: what joins shards counts them by it.
+std::string shard_in(const Fields& fields) {
+  std::string shard = fields.text("shard");
+  const size_t slash = std::min(shard.find('/'), shard.size());
+  int64_t index = 0, count = 0;
+  const bool numbers = parse_int(std::string_view(shard).substr(0, slash), &index) &&
+                       parse_int(std::string_view(shard).substr(std::min(slash + 1, shard.size())), &count);
+  if (!shard.empty() && !(numbers && index >= 0 && index < count))
+    fail_malformed(fields.name("shard"), ": ", quoted(shard), " is not of the form i/n with 0 <= i < n");
+  return shard;
+}
+
 Header header_from(const Json& map) {
   const Fields fields(map, "header");
   const int64_t version = Fields::as_integer(fields.need("stream"), fields.name("stream"));
@@ -334,7 +347,7 @@ Header header_from(const Json& map) {
   h.batch = fields.small_integer("batch");
   h.threads = fields.small_integer("threads");
   h.affinity = fields.text("affinity");
-  h.shard = fields.text("shard");
+  h.shard = shard_in(fields);
   h.latency_contains = fields.text("latency_contains");
   if (const Json* topology = fields.find("topology")) h.topology = topology_from(*topology);
   for (const auto& [key, value] : fields.map("host").items()) h.host[key] = Fields::as_text(value, fields.name("host"));

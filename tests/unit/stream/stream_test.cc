@@ -201,6 +201,18 @@ TEST(Stream, DamageIsMalformed) {
   EXPECT_TRUE(reading_of("").truncated);
 }
 
+// What joins shards counts them by these numbers.
+TEST(Stream, AShardIsOneOfSoMany) {
+  const auto exit_code_of = [](const std::string& shard) {
+    Json header = kHeaderMap;
+    header["shard"] = shard;
+    return reading_of(packed(header)).exit_code;
+  };
+  for (const char* shard : {"0/1", "2/8", ""}) EXPECT_EQ(exit_code_of(shard), 0) << shard;
+  for (const char* shard : {"5/3", "3/3", "-1/3", "1", "1/", "/2", "1/2/3", "a/b"})
+    EXPECT_EQ(exit_code_of(shard), 3) << shard;
+}
+
 TEST(Stream, IsRecognisedByItsFirstBytes) {
   const std::string bytes = written(example_run());
   EXPECT_TRUE(looks_like_stream(as_bytes(bytes.substr(0, 16))));
