@@ -310,7 +310,7 @@ struct FallenInteger {
   double middle, noise;   // in steps, less the zero point
 };
 
-// What the source's quantisers round, in float64, behind the source's own integers; operators on integers are spelt out for it.
+// Numbers that the source's quantisers round, in float64, behind the source's own integers; operators on integers are decomposed for it.
 class SourceNumbers {
  public:
   explicit SourceNumbers(Graph source) : shown_(std::move(source)) {

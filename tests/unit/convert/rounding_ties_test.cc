@@ -153,8 +153,8 @@ TEST(RoundingTies, AreTheSourcesToo) {
   };
   for (const bool integers : {false, true}) {
     const std::string source = integers ? operators_on_integers() : real_numbers_first();
-    const std::string half = cat("const half: float32[] = {0.005}\n  t = ", integers ? "Identity" : "Relu",
-                                 "(s)\n  r = Add(t, half)");
+    const std::string half =
+        cat("const half: float32[] = {0.005}\n  t = ", integers ? "Identity" : "Relu", "(s)\n  r = Add(t, half)");
     const Certificate certificate =
         certified(in_whole_steps(source), in_whole_steps(with(integers_first(), "r = Relu(s)", half)));
     ASSERT_TRUE(certificate.ties);

@@ -201,7 +201,7 @@ TEST(Stream, DamageIsMalformed) {
   EXPECT_TRUE(reading_of("").truncated);
 }
 
-// What joins shards counts them by these numbers.
+// Shards are joined and counted by these numbers.
 TEST(Stream, AShardIsOneOfSoMany) {
   const auto exit_code_of = [](const std::string& shard) {
     Json header = kHeaderMap;
