@@ -138,7 +138,7 @@ class QuantizedSchedule {
     loops::Layout layout;
     // An instruction takes two weights of 16 bits.
     const int64_t deep = weights_->dtype == DType::Int16 ? 2 : kDot;
-    // Of a block of fewer channels, what holds none is left out.
+    // A block of fewer channels is left out from where it holds none.
     const int64_t together = std::min(channels_together(), (extent("c") + deep - 1) / deep * deep);
     const bool several = together > deep;
     if (several) layout.block(1, together / deep);
