@@ -130,6 +130,7 @@ class Generator {
     place_values(graph_, samples_, &variant_);
     if (target_.has_views()) parts_ = parts_in_place(graph_, samples_, target_);
     if (target_.uses_dot()) keep_narrow();
+    if (target_.multiplies_halves_exactly()) exact_ = narrow_values(graph_, parts_, target_.element);
     for (NodeId id : graph_.order()) {
       visit(id);
       // A trace shows a node's outputs after its last step: until then nothing else may take their memory, used or not.
@@ -163,6 +164,13 @@ class Generator {
   int64_t element_bytes(ValueId id) const {
     const DType stored = narrow_.count(id) != 0 ? target_.element : graph_.value(id).type.dtype;
     return static_cast<int64_t>(dtype_size(stored));
+  }
+
+  // Where that helps the target, true for float32 numbers that are all of its element type.
+  bool is_exact(ValueId v) {
+    if (!target_.multiplies_halves_exactly()) return false;
+    if (!is_constant(v)) return exact_.count(v) != 0;
+    return graph_.value(v).type.dtype == DType::Float32 && packed_.fits(v, target_.element);
   }
 
   // Dot products read pairs of 16 bits out of memory.
@@ -273,6 +281,7 @@ class Generator {
     std::vector<std::string>& names = result.names;
     for (const auto& [name, v] : bound.values) {
       if (narrow_.count(v) != 0) names.push_back(name);
+      if (is_exact(v)) result.exact.insert(name);
     }
     const std::vector<DType>& can = target_.isa->narrow;
     if (std::find(can.begin(), can.end(), target_.element) == can.end()) return result;
@@ -338,6 +347,7 @@ class Generator {
   std::map<ValueId, loops::Layout> layouts_;
   std::optional<Uses> uses_;
   std::set<ValueId> narrow_;  // values that lie in memory in the target's element type
+  std::set<ValueId> exact_;   // those that could, and do not
 };
 
 }  // namespace

@@ -2,11 +2,13 @@
 #include "codegen/gpu_tiles.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 
 #include "codegen/matrix_products.h"
 #include "loops/simplify.h"
 #include "loops/steps.h"
+#include "ops/quantization.h"
 
 namespace dnn::codegen {
 namespace {
@@ -40,10 +42,17 @@ bool fits(const GpuTile& tile, int64_t slices, const GpuBlock& block) {
   return tile.threads() * slices <= block.threads && (staged + parts) * kElement <= block.shared_bytes;
 }
 
+Op rounding_to(DType element) { return element == DType::BFloat16 ? Op::RoundBFloat16 : Op::RoundFloat16; }
+
 class TiledSums {
  public:
-  TiledSums(const ProductSums& sums, const GpuTile& tile, int64_t slices, bool matrix_unit)
-      : sums_(sums), tile_(tile), slices_(slices), matrix_unit_(matrix_unit) {}
+  TiledSums(const ProductSums& sums, const GpuTile& tile, int64_t slices, MatrixFactors factors, DType element)
+      : sums_(sums),
+        tile_(tile),
+        slices_(slices),
+        factors_(factors),
+        matrix_unit_(factors != MatrixFactors::None),
+        rounds_(rounding_to(element)) {}
 
   Stmt run() const {
     const Expr row = variable("row"), column = variable("column");
@@ -54,11 +63,11 @@ class TiledSums {
     const Expr sum = load(sums, {thread_, row, column});
 
     const Expr depth = slice() * constant_index(chunk()) + variable("depth");
-    const Stmt multiply =
-        loop("depth", chunk(),
-             each(store(sums, {thread_, row, column},
-                        sum + load(left.staged, {depth, in_row}) * load(right.staged, {depth, in_column}))),
-             matrix_unit_ ? LoopKind::Matrix : LoopKind::Serial);
+    const Stmt multiply = loop(
+        "depth", chunk(),
+        each(store(sums, {thread_, row, column},
+                   sum + factor(load(left.staged, {depth, in_row})) * factor(load(right.staged, {depth, in_column})))),
+        matrix_unit_ ? LoopKind::Matrix : LoopKind::Serial);
     const Expr row_at = variable("row_block") * constant_index(tile_.rows) + in_row,
                column_at = variable("column_block") * constant_index(tile_.columns) + in_column;
     const Expr first = constant_index(0), next = variable("chunk") + constant_index(1);
@@ -85,6 +94,9 @@ class TiledSums {
   }
 
  private:
+  // Rounding changes nothing in Halves: it says that there is nothing beyond them.
+  Expr factor(const Expr& staged) const { return factors_ == MatrixFactors::Halves ? unary(rounds_, staged) : staged; }
+
   // An operand's part that all threads of a block fetch for a chunk: [chunk of all slices, size].
   struct Operand {
     Expr value;
@@ -239,11 +251,42 @@ class TiledSums {
   const ProductSums& sums_;
   const GpuTile& tile_;
   const int64_t slices_;
+  const MatrixFactors factors_;
   const bool matrix_unit_;
+  const Op rounds_;
   const Expr thread_ = variable("thread");
 };
 
+// The most that an integer made of bytes is away from 0; none where it may be anything.
+std::optional<int64_t> most_of_bytes(const Expr& e) {
+  if (e->op == Op::Cast && is_byte(e->args[0]->dtype)) return e->args[0]->dtype == DType::Int8 ? 128 : 255;
+  if (e->op == Op::Constant && is_integer(e->dtype)) return std::abs(e->i);
+  const bool either = e->op == Op::Select, both = e->op == Op::Add || e->op == Op::Sub;
+  if (!either && !both) return std::nullopt;
+  const auto a = most_of_bytes(e->args[either ? 1 : 0]), b = most_of_bytes(e->args[either ? 2 : 1]);
+  if (!a || !b) return std::nullopt;
+  return either ? std::max(*a, *b) : *a + *b;
+}
+
+bool holds_halves(const Expr& e, const std::set<std::string>& exact, DType element) {
+  if (e->op == Op::Load) return exact.count(e->buffer->name) != 0;
+  if (e->op == Op::Select) return holds_halves(e->args[1], exact, element) && holds_halves(e->args[2], exact, element);
+  return e->op == rounding_to(element) || (e->op == Op::Constant && e->f == 0);
+}
+
 }  // namespace
+
+MatrixFactors short_factors(const ProductSums& sums, const std::set<std::string>& exact, DType element) {
+  if (sums.sum->dtype == DType::Float32) {
+    const bool halves = holds_halves(sums.left, exact, element) && holds_halves(sums.right, exact, element);
+    return halves ? MatrixFactors::Halves : MatrixFactors::None;
+  }
+  constexpr int64_t kMostFactor = int64_t{1} << 11, kMostSum = int64_t{1} << 24;  // that TF32 and float32 hold exactly
+  const auto left = most_of_bytes(sums.left), right = most_of_bytes(sums.right);
+  const bool fit =
+      left && right && *left <= kMostFactor && *right <= kMostFactor && *left * *right * kMatrixDepth <= kMostSum;
+  return fit && sums.sum->dtype == DType::Int32 ? MatrixFactors::Integers : MatrixFactors::None;
+}
 
 // Several slices have few steps each, so that an index may not divide by the taps at every one of them: where a chunk of all slices fits into the
 // channels, which come first, the taps come to be outermost, and most chunks have one tap.
@@ -280,8 +323,8 @@ GpuTile choose_gpu_tile(const ProductSums& sums, int64_t slices, const GpuBlock&
   return *best;
 }
 
-Stmt tiled_sums(const ProductSums& sums, const GpuTile& tile, int64_t slices, bool matrix_unit) {
-  return TiledSums(sums, tile, slices, matrix_unit).run();
+Stmt tiled_sums(const ProductSums& sums, const GpuTile& tile, int64_t slices, MatrixFactors factors, DType element) {
+  return TiledSums(sums, tile, slices, factors, element).run();
 }
 
 }  // namespace dnn::codegen

@@ -1,5 +1,8 @@
 // Tiles of sums of products that a block of a GPU's threads computes together.
 #pragma once
+#include <set>
+#include <string>
+
 #include "codegen/parameters.h"
 #include "codegen/product_sums.h"
 #include "target/isa.h"
@@ -28,7 +31,20 @@ void order_depth(int64_t slices, ProductSums* sums);
 GpuTile choose_gpu_tile(const ProductSums& sums, int64_t slices, const GpuBlock& block,
                         const ScheduleParameters& asked);
 
-// The sums by such tiles. `matrix_unit`: by the products of warps.
-loops::Stmt tiled_sums(const ProductSums& sums, const GpuTile& tile, int64_t slices, bool matrix_unit);
+// How a warp's matrix instructions take factors, of which they keep 11 bits (matrix_products.h).
+enum class MatrixFactors : uint8_t {
+  None,     // each thread multiplies for itself
+  Split,    // float32 numbers as sums of two
+  Halves,   // floats of 16 bits of the element type, as they are
+  Integers  // small ones, as they are
+};
+
+// Tells what the factors of `sums` are, where they have no more than 11 bits: floats of 16 bits of type `element`, rounded to it or out of the
+// buffers named `exact`, or integers of a byte, less a zero point, of which eight products add up without rounding. None where they may have more.
+MatrixFactors short_factors(const ProductSums& sums, const std::set<std::string>& exact, DType element);
+
+// The sums by such tiles. `element`: of `Halves`.
+loops::Stmt tiled_sums(const ProductSums& sums, const GpuTile& tile, int64_t slices, MatrixFactors factors,
+                       DType element);
 
 }  // namespace dnn::codegen

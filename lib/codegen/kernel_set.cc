@@ -15,6 +15,7 @@ Kernel in_memory(const Kernel& kernel, const std::set<const loops::Buffer*>& pac
                  const NarrowBuffers& narrow) {
   options.narrow.insert(narrow.names.begin(), narrow.names.end());
   options.factors = narrow.factors;
+  options.exact = narrow.exact;
   const Kernel scheduled =
       options.target.isa->gpu ? schedule_gpu(kernel, packable, options) : schedule_cpu(kernel, packable, options);
   return narrow_buffers(scheduled, narrow.names, options.target.element);
@@ -34,6 +35,7 @@ Kernel KernelSet::schedule(Kernel kernel, const std::set<const loops::Buffer*>& 
     lowered += packable.count(b.get()) != 0 ? " packable " + b->name : "";
   for (const std::string& name : narrow.names) lowered += cat(" ", dtype_name(target_.element), " ", name);
   for (const std::string& name : narrow.factors) lowered += cat(" factor ", name);
+  for (const std::string& name : narrow.exact) lowered += cat(" exact ", name);
   kernel.name = kernel.pattern + "_" + sha256_hex(as_bytes(lowered)).substr(0, 12);
   if (options_.on_workload && index_.count(kernel.name) == 0) {
     options_.on_workload(

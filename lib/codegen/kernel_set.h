@@ -11,10 +11,11 @@
 
 namespace dnn::codegen {
 
-// A kernel's buffers of float32 that memory has in 16 bits, and constants that it may have so, by name.
+// A kernel's buffers of float32 that memory has in 16 bits, constants that it may have so, and those that hold such numbers in 32 bits, by
+// name.
 struct NarrowBuffers {
   std::vector<std::string> names;
-  std::set<std::string> factors;
+  std::set<std::string> factors, exact = {};
 };
 
 class KernelSet {

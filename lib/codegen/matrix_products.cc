@@ -9,6 +9,14 @@ namespace {
 
 using namespace loops;
 
+// The factors of sum = fma(left, right, sum) or sum + left * right; none in other stores.
+std::vector<Expr> factors_of(const Stmt& sum) {
+  if (sum->kind != StmtKind::Store) return {};
+  const Expr& value = sum->value;
+  if (value->op == Op::Fma) return {value->args[0], value->args[1]};
+  return value->op == Op::Add && value->args[1]->op == Op::Mul ? value->args[1]->args : std::vector<Expr>();
+}
+
 // Lanes are numbered along groups (PTX's threadID_in_group and groupID), one for each row of sums.
 constexpr int64_t kGroup = kWarpAcross;
 static_assert(kWarp == kWarpDown * kWarpAcross && kMatrixRows == 2 * kWarpDown && kMatrixColumns == 2 * kWarpAcross &&
@@ -31,16 +39,18 @@ MatrixProducts matrix_products(const Stmt& loop, const std::string& thread, int6
   const Stmt& rows = loop->children[0];
   const Stmt& columns = rows->children[0];
   const Stmt& sum = columns->children[0];
-  if (rows->kind != StmtKind::For || columns->kind != StmtKind::For || sum->kind != StmtKind::Store ||
-      sum->value->op != Op::Fma || loop->extent % kMatrixDepth != 0 || rows->extent % 2 != 0 ||
-      columns->extent % 2 != 0)
+  std::vector<Expr> factors = factors_of(sum);
+  if (rows->kind != StmtKind::For || columns->kind != StmtKind::For || factors.empty() ||
+      loop->extent % kMatrixDepth != 0 || rows->extent % 2 != 0 || columns->extent % 2 != 0)
     fail_internal("codegen: no matrix products in ", to_text(loop));
-  const std::vector<Expr>& factors = sum->value->args;
 
   const Expr lane = floormod(variable(thread), constant_index(kWarp));
   const Expr group = floordiv(lane, constant_index(kGroup)), in_group = floormod(lane, constant_index(kGroup));
   const auto depth = [&](int64_t half) { return in_group + constant_index(step * kMatrixDepth + half * kGroup); };
   MatrixProducts result;
+  const bool rounded = factors[0]->op == Op::RoundBFloat16 || factors[0]->op == Op::RoundFloat16;
+  result.exact = rounded || is_integer(sum->buffer->dtype);
+  for (Expr& factor : factors) factor = rounded ? factor->args[0] : factor;
   for (int64_t row = 0; row < rows->extent; row += 2) {
     for (int64_t i = 0; i < 4; ++i)
       result.left.push_back(

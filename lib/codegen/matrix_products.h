@@ -28,10 +28,11 @@ struct MatrixProducts {
   std::vector<loops::Expr> left;   // 4 for each product downwards
   std::vector<loops::Expr> right;  // 2 for each product across
   std::vector<Product> products;
+  bool exact = false;  // the instruction keeps all bits of the factors: integers, and what is rounded to 16 bits
 };
 
-// `loop`: a Matrix loop, over the depth, of unrolled ones, over a thread's rows and columns, of sum = fma(left, right, sum), whose sum is at
-// matrix_row() and matrix_column() of the thread numbered `thread`. `step`: how many times kMatrixDepth went before.
+// `loop`: a Matrix loop, over the depth, of unrolled ones, over a thread's rows and columns, of sum = fma(left, right, sum) or sum + left *
+// right, whose sum is at matrix_row() and matrix_column() of the thread numbered `thread`. `step`: how many times kMatrixDepth went before.
 MatrixProducts matrix_products(const loops::Stmt& loop, const std::string& thread, int64_t step);
 
 }  // namespace dnn::codegen

@@ -40,8 +40,8 @@ class Vocabulary {
   virtual std::string barrier() const;
   // Where kernels have matrix instructions, as the preprocessor asks; "": nowhere.
   virtual std::string matrix_condition() const { return ""; }
-  // One such instruction: 4 sums, on by the products of 4 elements with 2 (codegen/matrix_products.h).
-  virtual std::string matrix_multiply(const std::vector<std::string>& operands) const;
+  // One such instruction: 4 sums, on by the products of 4 elements with 2, which it keeps all bits of if `exact` (codegen/matrix_products.h).
+  virtual std::string matrix_multiply(const std::vector<std::string>& operands, bool exact) const;
   // Whether there are any; where there are none, loops over lanes are unrolled.
   virtual bool knows_vectors() const { return true; }
   // Lanes that the language's vectors may have for a dtype; 1: none.

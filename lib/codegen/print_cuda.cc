@@ -42,11 +42,25 @@ std::string cuda_float_helpers(const std::string& t, const std::string& c, const
   return text;
 }
 
-constexpr const char* kMultiply = "add_products_16x8x8";
+constexpr const char *kMultiply = "add_products_16x8x8", *kMultiplyExactly = "add_exact_products_16x8x8";
 
 // TF32 keeps 11 bits of float32's 24. What that leaves of an operand, again as TF32, times the other operand goes to the sum first, so that 21
 // or 22 bits of each product count; the two remainders' own product is left out (Ootomo and Yokota, "Recovering single precision
 // accuracy from Tensor Cores", 2022, who also take sums out of the tensor cores, as these cut off what they add up where float32 rounds it).
+// Floats of 16 bits and integers of a byte are TF32 numbers as they are; eight products of such integers add up exactly.
+std::string exact_products(const char* type, const char* open, const char* close, const char* back) {
+  std::vector<std::string> sums, factors, bits, lines;
+  for (int i = 0; i < 4; ++i) sums.push_back(cat(type, "& c", i));
+  for (const char* name : {"l0", "l1", "l2", "l3", "r0", "r1"}) {
+    factors.push_back(cat(type, " ", name));
+    bits.push_back(cat(open, name, close));
+  }
+  for (int i = 0; i < 4; ++i) lines.push_back(cat("  c", i, " += ", back, "d", i, ";\n"));
+  return cat("__device__ __forceinline__ void ", kMultiplyExactly, "(", join(sums), ", ", join(factors),
+             ") {\n  float d0 = 0, d1 = 0, d2 = 0, d3 = 0;\n  mma_tf32(d0, d1, d2, d3, ", join(bits), ");\n",
+             join(lines, ""), "}\n");
+}
+
 std::string matrix_helpers() {
   return cat(
       R"(#if __CUDA_ARCH__ >= 800
@@ -68,8 +82,9 @@ __device__ __forceinline__ void )",
   c2 += d2;
   c3 += d3;
 }
-#endif
-)");
+)",
+      exact_products("float", "__float_as_uint(", ")", ""),
+      exact_products("int", "__float_as_uint((float)", ")", "(int)"), "#endif\n");
 }
 
 class CudaVocabulary : public Vocabulary {
@@ -92,7 +107,9 @@ class CudaVocabulary : public Vocabulary {
     }
     text += cuda_float_helpers("f32", "float", "f") + cuda_float_helpers("f64", "double", "");
     text += reduced_floats(kernels, Language::Cuda, 1);
-    return kernels.find(kMultiply) == std::string::npos ? text : text + matrix_helpers();
+    const bool multiplies =
+        kernels.find(kMultiply) != std::string::npos || kernels.find(kMultiplyExactly) != std::string::npos;
+    return multiplies ? text + matrix_helpers() : text;
   }
 
   std::string open(const loops::Kernel& kernel, int64_t tasks, int64_t threads) const override {
@@ -116,8 +133,8 @@ class CudaVocabulary : public Vocabulary {
   std::string thread_number() const override { return "threadIdx.x"; }
   std::string barrier() const override { return "__syncthreads();"; }
   std::string matrix_condition() const override { return "__CUDA_ARCH__ >= 800"; }  // TF32 since Ampere
-  std::string matrix_multiply(const std::vector<std::string>& operands) const override {
-    return cat(kMultiply, "(", join(operands), ")");
+  std::string matrix_multiply(const std::vector<std::string>& operands, bool exact) const override {
+    return cat(exact ? kMultiplyExactly : kMultiply, "(", join(operands), ")");
   }
   std::string scalar_type(DType dtype) const override { return cuda_type(dtype); }
   std::string local_array(const std::string& type, const std::string& name, int64_t n) const override {

@@ -162,7 +162,7 @@ class Printer {
         for (const Expr& sum : product.sums) operands.push_back(print(place_, simplify(sum, ranges_)).code);
         for (size_t i = 0; i < 4; ++i) operands.push_back(cat("l", product.left + i));
         for (size_t i = 0; i < 2; ++i) operands.push_back(cat("r", product.right + i));
-        line(words_.matrix_multiply(operands) + ";");
+        line(words_.matrix_multiply(operands, all.exact) + ";");
       }
       --depth_;
       line("}");
@@ -247,7 +247,7 @@ std::string Vocabulary::shared_array(const std::string&, const std::string& name
 }
 std::string Vocabulary::thread_number() const { fail_internal("codegen: tasks have no threads"); }
 std::string Vocabulary::barrier() const { fail_internal("codegen: tasks have no threads"); }
-std::string Vocabulary::matrix_multiply(const std::vector<std::string>&) const {
+std::string Vocabulary::matrix_multiply(const std::vector<std::string>&, bool) const {
   fail_internal("codegen: no matrix instructions");
 }
 

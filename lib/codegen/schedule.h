@@ -17,6 +17,8 @@ struct ScheduleOptions {
   // Its float32 buffers, by name, that memory has in the 16 bits of the target's element type, and constants that hold such numbers alone,
   // so that a schedule may give them that type.
   std::set<std::string> narrow = {}, factors = {};
+  // Those that hold numbers of the element type alone, in float32.
+  std::set<std::string> exact = {};
 };
 
 // Schedules `kernel` for a CPU. Buffers in `packable` are constants that the schedule may give another layout: the

@@ -92,6 +92,14 @@ Stmt sliced(const ProductSums& sums) {
               LoopKind::Parallel);
 }
 
+MatrixFactors matrix_factors(const ProductSums& sums, const ScheduleOptions& options) {
+  const Target& target = options.target;
+  const MatrixFactors few = short_factors(sums, options.exact, target.element);
+  if (few == MatrixFactors::Halves && target.multiplies_halves_exactly()) return few;
+  if (few == MatrixFactors::Integers && target.multiplies_bytes_exactly()) return few;
+  return is_float(sums.sum->dtype) && target.uses_matrix_unit() ? MatrixFactors::Split : MatrixFactors::None;
+}
+
 // The kernel in tiles or slices; none where it is no sum of products, or a small one.
 std::optional<Kernel> by_blocks(Kernel kernel, const std::set<const Buffer*>& packable,
                                 const ScheduleOptions& options) {
@@ -109,7 +117,7 @@ std::optional<Kernel> by_blocks(Kernel kernel, const std::set<const Buffer*>& pa
   sums->right = pack_operand(&kernel, packable, sums->right, sums->columns);
   order_depth(slices, &*sums);
   kernel.body = tiles ? tiled_sums(*sums, choose_gpu_tile(*sums, slices, options.target.isa->block, options.parameters),
-                                   slices, is_real && options.target.uses_matrix_unit())
+                                   slices, matrix_factors(*sums, options), options.target.element)
                       : sliced(*sums);
   if (options.target.level->contract) kernel.body = contract_fma(kernel.body);
   kernel.body = simplify(kernel.body);

@@ -20,6 +20,12 @@ struct Target {
   bool has_views() const { return level->views && backend() != nullptr && backend()->views; }
   bool takes_samples_alone() const { return level->samples_alone && samples_may_go_alone(); }
   bool uses_matrix_unit() const { return level->matrix_units && isa->matrix.k > 0; }
+  // The same for factors of which it loses no bit: integers of a byte, whose sums are exact, and floats of 16 bits, whose sums come in
+  // another order.
+  bool multiplies_bytes_exactly() const { return isa->gpu && isa->matrix.k > 0; }
+  bool multiplies_halves_exactly() const {
+    return isa->gpu && isa->matrix.k > 0 && level->reassociate && dtype_size(element) == 2;
+  }
   // Dot products of floats of 16 bits, which take sums in an order of their own and count denormal numbers as 0.
   bool uses_dot() const {
     return level->reassociate && level->flush_denormals && isa->dot.k > 0 && isa->dot.left == element;

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "compile/compile.h"
+#include "compile/precision.h"
 #include "devices/device.h"
 #include "graph/text.h"
 #include "interp/interpreter.h"
@@ -288,6 +289,77 @@ TEST(Cuda, MatrixInstructionsKeepWhatIsNoNumber) {
                 : row == 5 ? std::isfinite(value)
                            : value == before.data<float>()[i])
         << "row " << row << ": " << value;
+  }
+}
+
+// How often a package's code has matrix instructions for factors that they take as they are.
+bool multiplies_exactly(const Package& package) {
+  return package.variants.at(0).code.source.find("add_exact_products_16x8x8(sums") != std::string::npos;
+}
+
+// Their factors of 8 bits and sums of 32 lose nothing.
+TEST(Cuda, MatrixInstructionsGiveTheBitsOfIntegers) {
+  const Graph graph = graph_of({"integers", true, R"(graph "integers" {
+    opset 21
+    input x: float32[1,24,9,11]
+    const s: float32[] = {0.03}
+    const z: uint8[] = {130}
+    const ws: float32[] = {0.01}
+    const t: float32[] = {0.5}
+    const w1: int8[40,24,3,3] = random(1)
+    const w2: int8[33,40,1,1] = random(2)
+    q = QuantizeLinear(x, s, z) @q
+    r = DequantizeLinear(q, s, z) @r
+    w1.real = DequantizeLinear(w1, ws) @w1_real
+    c = Conv(r, w1.real) @c {pads = [1, 1, 1, 1]}
+    cq = QuantizeLinear(c, t, z) @cq
+    cr = DequantizeLinear(cq, t, z) @cr
+    w2.real = DequantizeLinear(w2, ws) @w2_real
+    d = Conv(cr, w2.real) @d
+    y = QuantizeLinear(d, t, z) @y
+    output y
+  })"});
+  Graph extreme = graph;
+  for (const char* name : {"w1", "w2"}) {
+    Tensor& w = *extreme.value(extreme.find_value(name)).constant;
+    for (int64_t i = 0; i < w.size(); ++i) w.mutable_data<int8_t>()[i] = i % 7 < 3 ? 127 : -128;
+  }
+  for (const Graph& each : {graph, extreme}) {
+    const Tensor x = random_input(each);
+    for (const char* capability : {"90", "70"}) {
+      const StandIn stand_in("DNN_FAKE_CUDA_CAPABILITY", capability);
+      for (const int opt : {0, 3, 4}) {
+        const auto package = compiled(each, opt);
+        EXPECT_EQ(multiplies_exactly(*package), opt > 0);
+        const Tensor y = open_session("cuda:0", package, StandIn::options())->run({x})[0];
+        EXPECT_TRUE(y.identical(open_session("cpu", compiled(each, opt, "cpu"))->run({x})[0]))
+            << capability << " -O" << opt;
+      }
+    }
+  }
+}
+
+// Factors of 16 bits are TF32 numbers (the first layer's input is of 32): one product each, as accurate as the plain loop's but for the order of the sums.
+TEST(Cuda, MatrixInstructionsTakeHalvesAsTheyAre) {
+  const Graph graph = graph_of(kNets[0]);
+  const Tensor x = random_input(graph);
+  for (const DType element : {DType::BFloat16, DType::Float16}) {
+    const Tensor expected = interpret(at_element(graph, element), {x})[0];
+    for (const int opt : {0, 2, 3, 4}) {
+      CompileOptions options;
+      options.opt = opt;
+      options.device = "cuda";
+      options.element = element;
+      const auto package = std::make_shared<Package>(compile(graph, options));
+      EXPECT_EQ(multiplies_exactly(*package), opt >= 3);
+      for (const char* capability : {"90", "70"}) {
+        const StandIn stand_in("DNN_FAKE_CUDA_CAPABILITY", capability);
+        const Tensor y = open_session("cuda:0", package, StandIn::options())->run({x})[0];
+        EXPECT_LE(compare(expected, y).relative(), element == DType::BFloat16 ? 4e-3 : 5e-4)
+            << capability << " -O" << opt;
+        EXPECT_TRUE(opt > 2 || y.identical(expected)) << capability << " -O" << opt;
+      }
+    }
   }
 }
 
