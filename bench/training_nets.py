@@ -1,5 +1,5 @@
 """training_nets: the networks that training is measured and checked on, in plain torch: ResNet-18 and -50, MobileNetV2 and EfficientNet-Lite0 as
-published, ResNet-8 for CIFAR-10, MobileNetV1 0.25, and a vision transformer of MobileNet's size."""
+published, ResNet-8 and -20 for CIFAR-10, MobileNetV1 0.25, and a vision transformer of MobileNet's size."""
 import torch
 from torch import nn
 
@@ -79,13 +79,15 @@ def mobilenet_v1(classes, alpha=0.25):
     return nn.Sequential(*layers, *head(widths[-1], classes))
 
 
-def resnet8(classes):
-    """The ResNet of MLPerf Tiny for CIFAR-10."""
+def cifar_resnet(classes, blocks):
+    """For CIFAR-10, three stages of so many blocks: with one block each the ResNet of MLPerf Tiny, with three a ResNet-20 with shortcuts by convolution."""
     layers, width = [unit(3, 16, 3, act=nn.ReLU)], 16
-    for outputs, stride in ((16, 1), (32, 2), (64, 2)):
-        body = nn.Sequential(unit(width, outputs, 3, stride, act=nn.ReLU), unit(outputs, outputs, 3, act=None))
-        layers.append(Residual(body, nn.Conv2d(width, outputs, 1, stride) if stride > 1 else None, nn.ReLU()))
-        width = outputs
+    for outputs in (16, 32, 64):
+        for _ in range(blocks):
+            stride = 1 if width == outputs else 2
+            body = nn.Sequential(unit(width, outputs, 3, stride, act=nn.ReLU), unit(outputs, outputs, 3, act=None))
+            layers.append(Residual(body, nn.Conv2d(width, outputs, 1, stride) if stride > 1 else None, nn.ReLU()))
+            width = outputs
     return nn.Sequential(*layers, *head(width, classes))
 
 
@@ -128,7 +130,8 @@ NETS = {
     "resnet50": (224, lambda classes: resnet((3, 4, 6, 3), True, classes)),
     "efficientnet_lite0": (224, efficientnet_lite0),
     "mobilenet_v1_025": (224, mobilenet_v1),
-    "resnet8": (32, resnet8),
+    "resnet8": (32, lambda classes: cifar_resnet(classes, 1)),
+    "resnet20": (32, lambda classes: cifar_resnet(classes, 3)),
     "vit_tiny": (224, Vit),
 }
 
