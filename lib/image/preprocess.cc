@@ -297,6 +297,17 @@ ImageRegion fit_reads(ImageSize from, const Preprocess& p) {
   return {0, 0, from.width, from.height};
 }
 
+namespace {
+
+// That an image of that size needs no resizing.
+void check_size(ImageSize from, const Preprocess& p) {
+  if ((p.height == 0 && p.width == 0) || from == ImageSize{p.width, p.height}) return;
+  fail_usage("the image has ", from.width, "x", from.height, " pixels, the input ", p.width, "x", p.height,
+             ", and the preprocessing '", p.name, "' does not resize");
+}
+
+}  // namespace
+
 Image fit(const Image& given, const Preprocess& p) {
   const bool is_grey = p.channels == Channels::Grey;
   const Image one = is_grey ? grey(given) : Image{};
@@ -304,12 +315,7 @@ Image fit(const Image& given, const Preprocess& p) {
   const ImageSize from{image.width, image.height};
   const ImageSize wanted{p.width, p.height};
   switch (p.resize) {
-    case ResizeMode::None:
-      if ((p.height != 0 || p.width != 0) && !(from == wanted)) {
-        fail_usage("the image has ", from.width, "x", from.height, " pixels, the input ", wanted.width, "x",
-                   wanted.height, ", and the preprocessing '", p.name, "' does not resize");
-      }
-      return image;
+    case ResizeMode::None: check_size(from, p); return image;
     case ResizeMode::Stretch: return resize(image, wanted, p.filter, p.pass_order);
     case ResizeMode::ShortCrop: {
       const ImageSize whole = short_side_size(from, p.short_side);
@@ -323,7 +329,7 @@ void to_tensor(const Image& image, const Preprocess& p, std::span<float> out) {
   const bool as_it_is = p.resize == ResizeMode::None && p.channels != Channels::Grey;
   const Image fitted = as_it_is ? Image{} : fit(image, p);
   const Image& source = as_it_is ? image : fitted;
-  if (as_it_is && p.height != 0) fit(image, p);
+  if (as_it_is && p.height != 0) check_size({image.width, image.height}, p);
   const size_t n_channels = p.n_channels();
   if (out.size() != source.rgb.size() / 3 * n_channels) {
     fail_internal("an image of ", source.rgb.size() / 3, " pixels into a slot of ", out.size());

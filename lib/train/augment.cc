@@ -143,6 +143,15 @@ void change_colours(Image* image, double brightness, double contrast, double sat
   }
 }
 
+void mirror(Image* image) {
+  const auto pixel = [](uint8_t* row, int64_t x) { return row + 3 * x; };
+  for (int64_t y = 0; y < image->height; ++y) {
+    uint8_t* const row = image->rgb.data() + 3 * y * image->width;
+    for (int64_t x = 0; 2 * x < image->width; ++x)
+      std::swap_ranges(pixel(row, x), pixel(row, x) + 3, pixel(row, image->width - 1 - x));
+  }
+}
+
 Tensor moved(const Tensor& image, Layout layout, bool mirrored, int64_t dy, int64_t dx) {
   if (!mirrored && dy == 0 && dx == 0) return image;
   const bool first = layout == Layout::Nchw;

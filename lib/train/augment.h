@@ -39,6 +39,8 @@ Change draw_change(const Augmentation& augmentation, uint64_t seed, int64_t epoc
 // The part of an image of that size, as torchvision's RandomResizedCrop chooses it: an area from `least` to 1 of the whole, sides in a
 // proportion from 3:4 to 4:3; after ten tries that do not fit, the centre.
 ImageRegion crop_region(ImageSize size, double least, uint64_t key);
+// Its columns in the other order.
+void mirror(Image* image);
 // Pillow's ImageEnhance.Brightness, Contrast and Color, one after the other, with these factors.
 void change_colours(Image* image, double brightness, double contrast, double saturation);
 // `image` [1, ...] in that layout, moved by (dy, dx), mirrored first where `mirrored`.

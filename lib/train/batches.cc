@@ -1,6 +1,7 @@
 // Batches; see batches.h.
 #include "train/batches.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -93,15 +94,28 @@ Batches DataPart::labels() const {
   return batches;
 }
 
-Tensor DataPart::stack(const ImageInputs& inputs, const std::vector<int64_t>& samples, int64_t epoch,
-                       double scale) const {
-  std::vector<Tensor> parts(samples.size());
-  const std::lock_guard lock(pool_mutex_);
-  share_out(pool_, static_cast<int64_t>(samples.size()), [&](int64_t k) {
+Tensor DataPart::stack(const ImageInputs& inputs, const std::vector<int64_t>& samples, int64_t epoch, double scale,
+                       Tensor memory) const {
+  const auto change_of_sample = [&](int64_t k) {
     const int64_t image = picked_[samples[k]];
-    const Change change = epoch == 0 ? Change() : draw_change(augmentation_, seed_, epoch, image);
-    parts[k] = inputs.load(image, scaled(change, scale));
-  });
+    return scaled(epoch == 0 ? Change() : draw_change(augmentation_, seed_, epoch, image), scale);
+  };
+  const std::lock_guard lock(pool_mutex_);
+  const auto count = static_cast<int64_t>(samples.size());
+  if (inputs.dtype() == DType::Float32) {
+    Shape shape = inputs.shape();
+    shape[0] = count;
+    Tensor batch =
+        memory.dtype() == DType::Float32 && memory.shape() == shape ? std::move(memory) : Tensor(DType::Float32, shape);
+    const int64_t size = batch.size() / std::max<int64_t>(1, count);
+    const std::span<float> out(batch.mutable_data<float>(), batch.size());
+    share_out(pool_, count, [&](int64_t k) {
+      inputs.load_into(picked_[samples[k]], change_of_sample(k), out.subspan(k * size, size));
+    });
+    return batch;
+  }
+  std::vector<Tensor> parts(samples.size());
+  share_out(pool_, count, [&](int64_t k) { parts[k] = inputs.load(picked_[samples[k]], change_of_sample(k)); });
   Shape shape = parts[0].shape();
   shape[0] = static_cast<int64_t>(samples.size());
   Tensor batch(parts[0].dtype(), shape);
@@ -116,8 +130,8 @@ Tensor DataPart::stack(const ImageInputs& inputs, const std::vector<int64_t>& sa
 Batches DataPart::images(const NetworkInput& input) {
   ImageInputs& inputs = kept_inputs_of(input);
   Batches batches = labels();
-  batches.load = [this, &inputs](const std::vector<int64_t>& samples, int64_t epoch) {
-    return stack(inputs, samples, epoch, 1);
+  batches.load = [this, &inputs](const std::vector<int64_t>& samples, int64_t epoch, Tensor memory) {
+    return stack(inputs, samples, epoch, 1, std::move(memory));
   };
   return batches;
 }
@@ -163,7 +177,9 @@ Batches DataPart::features(const Graph& graph, const NetworkInput& input, const 
           "N, or freeze less");
   });
   Batches batches = labels();
-  batches.load = rows_of(tabulate(graph, input, 1, compile));
+  batches.load = [rows = rows_of(tabulate(graph, input, 1, compile))](const std::vector<int64_t>& samples,
+                                                                      int64_t epoch,
+                                                                      const Tensor&) { return rows(samples, epoch); };
   batches.in_memory = true;
   return batches;
 }

@@ -51,7 +51,8 @@ class DataPart {
   std::shared_ptr<const Table> tabulate(const Graph& graph, const NetworkInput& input, double scale,
                                         const CompileOptions& compile);
   std::function<Tensor(const std::vector<int64_t>&, int64_t)> rows_of(std::shared_ptr<const Table> table) const;
-  Tensor stack(const ImageInputs& inputs, const std::vector<int64_t>& samples, int64_t epoch, double scale) const;
+  Tensor stack(const ImageInputs& inputs, const std::vector<int64_t>& samples, int64_t epoch, double scale,
+               Tensor memory = {}) const;
   Batches labels() const;
 
   const Images& images_;

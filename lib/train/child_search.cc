@@ -56,7 +56,7 @@ class Judge {
   void recalibrate(Graph* model) {
     const std::vector<std::vector<int64_t>> batches = cut_batches(calibrate_, search_.batch);
     train::recalibrate(
-        model, static_cast<int64_t>(batches.size()), [&](int64_t n) { return calibrate_.load(batches[n], 0); }, 0,
+        model, static_cast<int64_t>(batches.size()), [&](int64_t n) { return calibrate_.load(batches[n], 0, {}); }, 0,
         search_.compile);
   }
 
@@ -68,7 +68,7 @@ class Judge {
     for (const std::vector<int64_t>& samples : cut_batches(judge_, search_.batch)) {
       std::vector<int64_t> labels;
       for (int64_t i : samples) labels.push_back(judge_.labels[i]);
-      total.add(score_logits(predictor.logits(judge_.load(samples, 0)), labels));
+      total.add(score_logits(predictor.logits(judge_.load(samples, 0, {})), labels));
     }
     return total;
   }

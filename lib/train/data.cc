@@ -77,7 +77,7 @@ Image ImageInputs::decode(int64_t i, bool whole) const {
   return fit(images_.read(i, options), preprocess_);
 }
 
-Tensor ImageInputs::load(int64_t i, const Change& change) const {
+Image ImageInputs::cut_out(int64_t i, const Change& change) const {
   const bool whole = change.crop > 0;
   Image image = kept_.empty() || kept_whole_ != whole ? decode(i, whole) : kept_[i];
   if (whole) {
@@ -87,7 +87,23 @@ Tensor ImageInputs::load(int64_t i, const Change& change) const {
     image = fit(crop(image, region), stretch);
   }
   change_colours(&image, change.brightness, change.contrast, change.saturation);
-  return moved(fit(to_tensor(image, arithmetic_), slot_), preprocess_.layout, change.mirrored, change.dy, change.dx);
+  return image;
+}
+
+Tensor ImageInputs::load(int64_t i, const Change& change) const {
+  return moved(fit(to_tensor(cut_out(i, change), arithmetic_), slot_), preprocess_.layout, change.mirrored, change.dy,
+               change.dx);
+}
+
+void ImageInputs::load_into(int64_t i, const Change& change, std::span<float> out) const {
+  if (change.dy != 0 || change.dx != 0) {  // zeros come in, which are no pixels
+    const Tensor tensor = load(i, change);
+    std::copy_n(tensor.data<float>(), tensor.size(), out.begin());
+    return;
+  }
+  Image image = cut_out(i, change);
+  if (change.mirrored) mirror(&image);
+  to_tensor(image, arithmetic_, out);
 }
 
 void ImageInputs::keep(ThreadPool& pool, bool whole, int64_t limit_bytes) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -47,12 +48,17 @@ class ImageInputs {
   const Images& images() const { return images_; }
   // The tensor of one image, changed first; from any thread. A shift is in pixels of the tensor.
   Tensor load(int64_t i, const Change& change = {}) const;
+  DType dtype() const { return slot_.dtype; }
+  const Shape& shape() const { return slot_.shape; }  // of one image
+  // The same into memory of such a tensor, of an input of float32.
+  void load_into(int64_t i, const Change& change, std::span<float> out) const;
   // Decodes the images now and keeps them where all together take no more than `limit_bytes`: whole images where parts of them
   // will be cut out, else resized ones.
   void keep(ThreadPool& pool, bool whole, int64_t limit_bytes);
 
  private:
   Image decode(int64_t i, bool whole) const;
+  Image cut_out(int64_t i, const Change& change) const;  // with its colours changed
 
   const Images& images_;
   const Preprocess preprocess_;

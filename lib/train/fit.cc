@@ -42,32 +42,34 @@ std::vector<Samples> own_parts(const std::vector<Samples>& cuts, const Ranks* ra
   return parts;
 }
 
-// Loads each batch while the one before it is worked on.
+// Loads each batch while the one before it is worked on; the memory of two takes turns.
 class Loader {
  public:
   Loader(const Batches& batches, const std::vector<Samples>& cuts, int64_t epoch)
       : batches_(batches), cuts_(cuts), epoch_(epoch) {
     start();
   }
-  // Undefined for no samples.
-  Tensor next() {
-    auto [tensor, time_ns] = batches_.in_memory ? load(cuts_[next_++]) : loading_.get();
+  // Undefined for no samples. `used`: an earlier batch, whose memory one to come may have.
+  Tensor next(Tensor used = {}) {
+    auto [tensor, time_ns] = batches_.in_memory ? load(cuts_[next_++], std::move(used)) : loading_.get();
     load_ns_ += time_ns;
-    start();
+    start(std::move(used));
     return std::move(tensor);
   }
   int64_t load_ns() const { return load_ns_; }
 
  private:
-  std::pair<Tensor, int64_t> load(const Samples& samples) const {
+  std::pair<Tensor, int64_t> load(const Samples& samples, Tensor memory) const {
     if (samples.empty()) return {};
     const auto begin = Clock::now();
-    Tensor tensor = batches_.load(samples, epoch_);
+    Tensor tensor = batches_.load(samples, epoch_, std::move(memory));
     return {std::move(tensor), since(begin)};
   }
-  void start() {
+  void start(Tensor memory = {}) {
     if (batches_.in_memory || next_ == cuts_.size()) return;
-    loading_ = std::async(std::launch::async, [this, &samples = cuts_[next_++]] { return load(samples); });
+    loading_ = std::async(std::launch::async, [this, &samples = cuts_[next_++], memory = std::move(memory)]() mutable {
+      return load(samples, std::move(memory));
+    });
   }
 
   const Batches& batches_;
@@ -102,14 +104,14 @@ bool train_epoch(Trainer& trainer, const Batches& training, const FitOptions& op
   step.epoch = report->epoch;
   step.iterations = (static_cast<int64_t>(cuts.size()) + options.batches - 1) / options.batches;
   step.rate = report->rate;
+  StepBatch batch;
   for (size_t i = 0; i < cuts.size(); ++i) {
     const size_t group = i - i % options.batches, end = std::min(cuts.size(), group + options.batches);
     if (i == group) step.score = Score();
     const auto begin = Clock::now();
     size_t together = 0;
     for (size_t k = group; k < end; ++k) together += cuts[k].size();
-    StepBatch batch;
-    batch.batch = loader.next();
+    batch.batch = loader.next(std::move(batch.batch));
     batch.labels = labels_of(training, own[i]);
     if (training.teach && !own[i].empty()) batch.teacher = training.teach(own[i], report->epoch);
     batch.share = static_cast<double>(own[i].size()) / static_cast<double>(together);

@@ -14,7 +14,8 @@ struct Batches {
   std::vector<int64_t> labels;  // by sample
   // The tensor [n, ...] of these samples; `epoch`: from 1 on, which augmentation may draw by, or 0 for none. Called from a thread of
   // its own, by one caller at a time.
-  std::function<Tensor(const std::vector<int64_t>& samples, int64_t epoch)> load;
+  // `memory`: a tensor that nobody needs any more, which may become the result; undefined: there is none.
+  std::function<Tensor(const std::vector<int64_t>& samples, int64_t epoch, Tensor memory)> load;
   // The teacher's logits of the same; empty where there is none.
   std::function<Tensor(const std::vector<int64_t>& samples, int64_t epoch)> teach{};
   bool in_memory = false;  // load() only copies: not worth a thread

@@ -22,7 +22,7 @@ TEST(Fit, TheBestStateIsACopyInItsOwnMemory) {
                   options);
   Batches batches;
   batches.labels = {0, 1, 2, 3};
-  batches.load = [](const std::vector<int64_t>& samples, int64_t) {
+  batches.load = [](const std::vector<int64_t>& samples, int64_t, const Tensor&) {
     Tensor batch(DType::Float32, {static_cast<int64_t>(samples.size()), 3});
     for (size_t i = 0; i < samples.size(); ++i) batch.mutable_data<float>()[3 * i + samples[i] % 3] = 1;
     return batch;

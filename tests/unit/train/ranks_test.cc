@@ -123,7 +123,7 @@ constexpr const char* kDropoutNetwork = R"(graph "g" {
 Batches numbered_samples(int64_t count) {
   Batches batches;
   for (int64_t i = 0; i < count; ++i) batches.labels.push_back(i % 4);
-  batches.load = [](const std::vector<int64_t>& samples, int64_t epoch) {
+  batches.load = [](const std::vector<int64_t>& samples, int64_t epoch, const Tensor&) {
     Tensor batch(DType::Float32, {static_cast<int64_t>(samples.size()), 6});
     for (size_t i = 0; i < samples.size(); ++i) {
       const Tensor row = waves(DType::Float32, {6}, 31 * samples[i] + epoch);
@@ -246,7 +246,7 @@ TEST(Ranks, RunningStatisticsAreMeansOfTheRanks) {
   TrainerOptions options = sgd();
   options.frozen = {};
   compile_fast(&options);
-  const Tensor batch = numbered_samples(5).load({0, 1, 2, 3, 4}, 1);
+  const Tensor batch = numbered_samples(5).load({0, 1, 2, 3, 4}, 1, {});
   run_ranks(2, [&](Ranks& ranks) {
     TrainerOptions own = options;
     own.ranks = &ranks;
