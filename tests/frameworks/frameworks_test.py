@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -59,6 +60,22 @@ class Net(tf.Module):
 net = Net()
 tf.saved_model.save(net, f"{folder}/code.savedmodel", signatures={"serving_default": net.serve})
 """}
+TRAINED = {"onnxruntime": "x.onnx", "tflite": "x.tflite", "tensorflow": "x.savedmodel", "keras": "x.keras", "torch": "x.pt"}
+# A log as TensorBoard itself reads it: {run/tag: values by step}.
+TENSORBOARD = """
+import json, sys
+try:
+    from tensorboard.backend.event_processing.event_multiplexer import EventMultiplexer
+except ImportError:
+    sys.exit(77)
+log = EventMultiplexer().AddRunsFromDirectory(sys.argv[1])
+log.Reload()
+found = {}
+for run, tags in log.Runs().items():
+    found.update({f"{run}/{tag}": [event.value for event in log.Scalars(run, tag)] for tag in tags["scalars"]})
+    found.update({f"{run}/{tag}": [list(event.tensor_proto.float_val) for event in log.Tensors(run, tag)] for tag in tags["tensors"]})
+print(json.dumps(found))
+"""
 MOST = 1e-4  # of the largest output, as dnn-convert's tolerance
 
 
@@ -117,6 +134,50 @@ class Frameworks(unittest.TestCase):
                 self.assertEqual(header.get("opt"), 3 if framework == "onnxruntime" else None)
                 header = self.compare(framework, "shapes.onnx", "--batch=3")
                 self.assertEqual("converted" in header["host"], framework not in ONNX)
+
+    def train(self, *words):
+        """Trains a head on 10 images of each of 4 shapes; the records of its epochs on the images that it was judged by."""
+        data = self.folder / "data"
+        for kind in ("ring", "star", "heart", "cross"):
+            (data / kind).mkdir(parents=True, exist_ok=True)
+            for image in (SAMPLE / "images" / kind).glob("0*.png"):
+                shutil.copy(image, data / kind)
+        done = run(BIN / "dnn-train", SAMPLE / "shapes.onnx", "--data", data, "--validate", data, "--preprocess", "imagenet-torch", "--seed", "3",
+                   "--replace-head", "linear", "--freeze", "*", "--epochs", "3", "--learning-rate", "0.01", *words)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        records = [json.loads(line.removeprefix("json_stats: ")) for line in done.stderr.decode().splitlines() if line.startswith("json_stats: ")]
+        return [r for r in records if r["_type"] == "test_epoch"]
+
+    def test_trained_networks_have_their_accuracy(self):
+        for framework in sorted(here().keys() & TRAINED.keys()):
+            with self.subTest(framework):
+                model = self.folder / TRAINED[framework]
+                accuracy = 100 - self.train("-o", model)[-1]["min_top1_err"]
+                words = ["--trust-model"] if framework in MAY_HOLD_CODE else []
+                words += ["--shape", "1x3x56x56"] if framework == "torch" else []
+                done = run(BIN / "dnn-infer", "-q", "--device", "lib:" + framework, "--preprocess", "imagenet-torch", *words, "-o",
+                           self.folder / "run.dnns", model, self.folder / "data")
+                self.assertEqual((done.returncode, done.stderr.decode()), (0, ""))
+                report = json.loads(run(BIN / "dnn-eval", "--json", self.folder / "run.dnns").stdout)
+                self.assertEqual(report["runs"][0]["n_samples"], 40)
+                self.assertAlmostEqual(report["runs"][0]["values"]["top1_accuracy"], accuracy, 6)
+                self.assertGreater(accuracy, 50)
+
+    def test_tensorboard_reads_the_log(self):
+        if "tensorflow" not in here():
+            self.skipTest("no TensorFlow here")
+        tested = self.train("-o", self.folder / "x.onnx", "--logdir", self.folder / "log")
+        (self.folder / "read.py").write_text(TENSORBOARD)
+        done = run(here()["tensorflow"], self.folder / "read.py", self.folder / "log")
+        if done.returncode == 77:
+            self.skipTest("no TensorBoard here")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        scalars = json.loads(done.stdout)
+        for tag, key, value_of in (("accuracy", "top1_err", lambda e: 1 - e / 100), ("loss", "loss", lambda loss: loss)):
+            values = [float(v[0] if isinstance(v, list) else v) for v in scalars["validation/epoch_" + tag]]
+            self.assertEqual([round(v, 3) for v in values], [round(value_of(r[key]), 3) for r in tested], tag)
+        self.assertIn("train/epoch_loss", scalars)
+        self.assertIn("steps/batch_loss", scalars)
 
     def test_traces(self):
         """Every value between, too, is the interpreter's."""
