@@ -44,6 +44,7 @@ Kernel KernelSet::schedule(Kernel kernel, const std::set<const loops::Buffer*>& 
          }});
   }
   ScheduleOptions schedule = {target_};
+  schedule.any_byte_order = options_.on_c_text != nullptr;
   if (const auto chosen = chosen_.find(kernel.name); chosen != chosen_.end()) {
     schedule.parameters = chosen->second;
     kernel.comment += " " + to_text(chosen->second);

@@ -19,6 +19,7 @@ struct ScheduleOptions {
   std::set<std::string> narrow = {}, factors = {};
   // Those that hold numbers of the element type alone, in float32.
   std::set<std::string> exact = {};
+  bool any_byte_order = false;  // the code may be compiled for processors that have a word's high byte first
 };
 
 // Schedules `kernel` for a CPU. Buffers in `packable` are constants that the schedule may give another layout: the

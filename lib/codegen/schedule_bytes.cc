@@ -70,16 +70,21 @@ void channels_in_words(Kernel* kernel) {
   const std::string channel = s->indices[1]->name;
   const std::optional<loops::Layout> layout = without_channels(*s->buffer);
   const auto of_channel = [&](const Expr& e) { return uses_variable(e, channel); };
-  if (!layout || std::count_if(s->indices.begin(), s->indices.end(), of_channel) != 1) return;
+  // A part of the channels, as Concat stores them one after the other, is no block.
+  const bool all = loop_extent(kernel->body, channel) == s->buffer->shape[1];
+  if (!layout || !all || std::count_if(s->indices.begin(), s->indices.end(), of_channel) != 1) return;
   auto words = std::make_shared<Buffer>(*s->buffer);
   words->dtype = DType::Int32;
   words->shape[1] = 1;
   words->layout = *layout;
+  const auto number = [](int64_t i) { return constant_int(DType::Int32, i); };
   Expr word;
   for (int64_t c = 0; c < s->buffer->shape[1]; ++c) {
-    const Expr byte =
-        binary(Op::And, substitute(s->value->args[0], {{channel, constant_index(c)}}), constant_int(DType::Int32, 255));
-    word = c == 0 ? byte : binary(Op::Or, word, binary(Op::ShiftLeft, byte, constant_int(DType::Int32, 8 * c)));
+    const Expr byte = binary(Op::And, substitute(s->value->args[0], {{channel, constant_index(c)}}), number(255));
+    // The fourth has the word's sign, which no shift of a positive number may reach.
+    const Expr moved = c == 3 ? (binary(Op::Xor, byte, number(128)) - number(128)) * number(int64_t{1} << 24)
+                              : binary(Op::ShiftLeft, byte, number(8 * c));
+    word = c == 0 ? byte : binary(Op::Or, word, moved);
   }
   std::vector<Expr> indices = s->indices;
   indices[1] = constant_index(0);

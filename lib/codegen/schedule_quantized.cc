@@ -37,7 +37,7 @@ class QuantizedSchedule {
       body_ = byte_border(body_, *kernel_.arguments[0]);
     } else if (!conv && !options_.target.isa->gpu && isa().lanes(DType::Int32) > 1) {
       kernel_.body = body_;
-      if (kernel_.pattern == "map") channels_in_words(&kernel_);
+      if (kernel_.pattern == "map" && !options_.any_byte_order) channels_in_words(&kernel_);
       body_ = bytes_in_vectors(kernel_.body);
     } else if (!options_.target.isa->gpu && isa().lanes(DType::Int32) > 1) {
       if (extent("m") > 1 && groups_are_blocks() && find_operands() && dot_fits()) {
@@ -138,8 +138,9 @@ class QuantizedSchedule {
     loops::Layout layout;
     // An instruction takes two weights of 16 bits.
     const int64_t deep = weights_->dtype == DType::Int16 ? 2 : kDot;
-    // A block of fewer channels is left out from where it holds none.
-    const int64_t together = std::min(channels_together(), (extent("c") + deep - 1) / deep * deep);
+    // A block of fewer channels is left out from where it holds none. One channel has no loop.
+    const int64_t channels = extent("c"), held = (channels + deep - 1) / deep * deep;
+    const int64_t together = channels == 0 ? channels_together() : std::min(channels_together(), held);
     const bool several = together > deep;
     if (several) layout.block(1, together / deep);
     replace(weights_, layout.block(0, kIntegerLanes).block(1, deep));

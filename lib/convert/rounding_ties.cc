@@ -334,24 +334,25 @@ class SourceNumbers {
     std::map<std::string, size_t> by_name;
     for (size_t s = 0; s < places.size(); ++s) by_name[places[s].name] = s;
     std::vector<Tensor> given = probe;
-    std::map<ValueId, size_t> shown;
+    std::multimap<ValueId, size_t> shown;  // several may round one value
     for (size_t i = 0; i < places_.size(); ++i) {
-      const size_t s = by_name.at(places_[i].name);
-      given.push_back(as_integers(trace.integers[s], places_[i], shown_.value(places_[i].integers).type));
-      if (places_[i].rounded != kNoValue) shown[cut_.outputs[shown_.outputs.size() + 2 * i + 1]] = i;
+      const auto found = by_name.find(places_[i].name);
+      if (found == by_name.end()) return std::nullopt;
+      given.push_back(as_integers(trace.integers[found->second], places_[i], shown_.value(places_[i].integers).type));
+      if (places_[i].rounded != kNoValue) shown.emplace(cut_.outputs[shown_.outputs.size() + 2 * i + 1], i);
     }
     for (size_t i = 0; i < given.size(); ++i) given[i] = convert(given[i], wide_.value(wide_.inputs[i]).type.dtype);
     std::optional<size_t> found;
     const auto observe = [&](const Graph& of, ValueId id, const Tensor& exact) {
-      const auto at = &of == &wide_ ? shown.find(id) : shown.end();
-      if (at == shown.end()) return;
-      const size_t s = by_name.at(places_[at->second].name);
-      const auto on_grid = [&](const FallenInteger& f, const std::vector<double>& numbers) {
-        return std::abs(numbers[f.element] / places_[at->second].step - f.middle) > f.noise;
-      };
+      if (&of != &wide_ || shown.count(id) == 0) return;
       const std::vector<double> numbers = to_doubles(exact);
-      for (const FallenInteger& f : fallen) {
-        if (f.place == s && on_grid(f, numbers)) found = s;
+      const auto [begin, end] = shown.equal_range(id);
+      for (auto at = begin; at != end; ++at) {
+        const RoundingPlace& place = places_[at->second];
+        const size_t s = by_name.at(place.name);
+        for (const FallenInteger& f : fallen) {
+          if (f.place == s && std::abs(numbers[f.element] / place.step - f.middle) > f.noise) found = s;
+        }
       }
     };
     interpret(wide_, given, observe, {}, pool);

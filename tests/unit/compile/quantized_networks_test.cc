@@ -217,13 +217,13 @@ void expect_same_outputs(const std::vector<Tensor>& got, const std::vector<Tenso
 }
 
 // At -O0 TFLite's arithmetic gives the same bits; ONNX's computes in float32 there, as the file spells it.
-void expect_bits(const Graph& graph, const Tensor& x, Arithmetic arithmetic, const std::string& what,
+void expect_bits(const Graph& graph, const std::vector<Tensor>& inputs, Arithmetic arithmetic, const std::string& what,
                  const std::vector<int>& levels) {
   Graph rewritten = in_arithmetic(graph, arithmetic);
   PassOptions passes;
   passes.target = any_target(1);
   if (arithmetic == Arithmetic::Onnx) run_passes(rewritten, passes);
-  const std::vector<Tensor> expected = interpret(rewritten, {x});
+  const std::vector<Tensor> expected = interpret(rewritten, inputs);
   std::set<double> seen;
   for (const Tensor& y : expected) {
     for (double number : to_doubles(y)) seen.insert(number);
@@ -239,7 +239,7 @@ void expect_bits(const Graph& graph, const Tensor& x, Arithmetic arithmetic, con
     const auto package = std::make_shared<Package>(compile(graph, options));
     for (const std::string& isa : supported_isas()) {
       for (const int threads : opt == 3 ? std::vector<int>{1, 3, 64} : std::vector<int>{2})
-        expect_same_outputs(open_session("cpu", package, {threads, isa})->run({x}), expected,
+        expect_same_outputs(open_session("cpu", package, {threads, isa})->run(inputs), expected,
                             cat(what, " -O", opt, " ", isa, " ", threads, " threads"));
     }
   }
@@ -247,8 +247,8 @@ void expect_bits(const Graph& graph, const Tensor& x, Arithmetic arithmetic, con
   options.opt = 3;
   options.device = "opencl";
   options.isas.clear();
-  expect_same_outputs(open_session("opencl:0", std::make_shared<Package>(compile(graph, options)))->run({x}), expected,
-                      what + " opencl");
+  expect_same_outputs(open_session("opencl:0", std::make_shared<Package>(compile(graph, options)))->run(inputs),
+                      expected, what + " opencl");
 }
 
 // One network in both arithmetics; weights at one end of their range, or at both, change no text of a kernel.
@@ -258,7 +258,7 @@ void expect_network(uint32_t seed, const std::vector<Draw>& draws) {
       const Graph graph = Network(seed, draw, arithmetic).make(4);
       const Tensor x = Network(seed + 1, draw == Draw::Any ? Draw::Any : Draw::Ends, arithmetic).input(graph);
       expect_bits(
-          graph, x, arithmetic,
+          graph, {x}, arithmetic,
           cat("seed ", seed, arithmetic == Arithmetic::Onnx ? " onnx" : " tflite", " draw ", static_cast<int>(draw)),
           draw == draws[0] ? std::vector<int>{0, 1, 2, 3, 4} : std::vector<int>{3});
     }
@@ -297,7 +297,49 @@ TEST(QuantizedNetworks, RoundPixelsOfFewChannels) {
       x.mutable_data<float>()[i] = i % 61 == 7   ? INFINITY
                                    : i % 53 == 9 ? NAN
                                                  : 0.01f * static_cast<float>(i * 71 % 701) - 3.5f;
-    expect_bits(graph, x, Arithmetic::Onnx, cat(channels, " channels"), {3});
+    expect_bits(graph, {x}, Arithmetic::Onnx, cat(channels, " channels"), {3});
+  }
+}
+
+// Channels that come one after the other, as of a Concat, are no word; a layer of one channel has no loop over them.
+TEST(QuantizedNetworks, JoinAndDivideFewChannels) {
+  struct Case {
+    const char* inputs;
+    const char* weights;
+    int groups;
+  };
+  const Case cases[] = {{R"(input x: uint8[2,2,5,37]
+  input z: uint8[2,1,5,37]
+  real = DequantizeLinear(x, s, u) @x_real
+  other = DequantizeLinear(z, s, u) @z_real
+  joined = Concat(real, other) @joined {axis = 1}
+  q = QuantizeLinear(joined, s, u) @q)",
+                         "9,3,3,3", 1},
+                        {"input x: uint8[2,8,5,37]\n  q = Identity(x)", "64,1,3,3", 8},
+                        {"input x: uint8[2,1,5,37]\n  q = Identity(x)", "19,1,3,3", 1}};
+  for (const Case& c : cases) {
+    Graph graph = parse_graph(cat(R"(graph "g" {
+  opset 21
+  const s: float32[] = {0.02}
+  const u: uint8[] = {3}
+  const ws: float32[] = {0.01}
+  const t: float32[] = {0.05}
+  )",
+                                  c.inputs, "\n  const w: int8[", c.weights, R"(] = random(1)
+  r = DequantizeLinear(q, s, u) @r
+  v = DequantizeLinear(w, ws) @v
+  c = Conv(r, v) @conv {pads = [1, 1, 1, 1], group = )",
+                                  c.groups, "}\n  y = QuantizeLinear(c, t, u) @end\n  output y\n}\n"));
+    Tensor& w = *graph.value(graph.find_value("w")).constant;
+    for (int64_t i = 0; i < w.size(); ++i) w.mutable_data<int8_t>()[i] = static_cast<int8_t>(i * 37 % 256 - 128);
+    infer_types(graph);
+    std::vector<Tensor> inputs;
+    for (ValueId v : graph.inputs) {
+      Tensor x(DType::UInt8, graph.value(v).type.fixed_shape());
+      for (int64_t i = 0; i < x.size(); ++i) x.mutable_data<uint8_t>()[i] = static_cast<uint8_t>(i * 71 % 256);
+      inputs.push_back(std::move(x));
+    }
+    expect_bits(graph, inputs, Arithmetic::Onnx, c.weights, {3, 4});
   }
 }
 
@@ -326,7 +368,7 @@ TEST(QuantizedNetworks, SumsWrapAtThirtyTwoBits) {
     infer_types(graph);
     Tensor x(DType::UInt8, {1, kDepth});
     for (int64_t i = 0; i < kDepth; ++i) x.mutable_data<uint8_t>()[i] = 255;
-    expect_bits(graph, x, arithmetic, "wrapping", {3});
+    expect_bits(graph, {x}, arithmetic, "wrapping", {3});
     const std::vector<Tensor> y = interpret(in_arithmetic(graph, arithmetic), {x});
     if (arithmetic == Arithmetic::Onnx) continue;
     EXPECT_GT(y[0].data<uint8_t>()[0], 100);  // 2^32 above what it is in real numbers
