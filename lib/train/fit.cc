@@ -51,7 +51,7 @@ class Loader {
   }
   // Undefined for no samples. `used`: an earlier batch, whose memory one to come may have.
   Tensor next(Tensor used = {}) {
-    auto [tensor, time_ns] = batches_.in_memory ? load(cuts_[next_++], std::move(used)) : loading_.get();
+    auto [tensor, time_ns] = batches_.in_memory ? load(cuts_[next_++], {}) : loading_.get();
     load_ns_ += time_ns;
     start(std::move(used));
     return std::move(tensor);
