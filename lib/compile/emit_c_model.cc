@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "target/isa.h"
 
 namespace dnn {
@@ -20,11 +22,16 @@ EmittedC emit_c_of_model(const std::string& path, OpenOptions open, const RunOnc
     throw e.within(path);
   }
   check_has_c_code(*package);
-  const std::vector<Tensor> inputs = emit_c_inputs(*package);
   const std::vector<std::string> here = supported_isas(open.compile.element);
+  const auto runs_here = [&](const Variant& v) {
+    return std::find(here.begin(), here.end(), v.target.isa) != here.end();
+  };
+  if (std::none_of(package->variants.begin(), package->variants.end(), runs_here))
+    fail_usage("--emit-c: its test holds what the code computes here, and this machine runs none of ",
+               join(open.compile.isas), "; name another --isa, or none: the files are for any machine");
+  const std::vector<Tensor> inputs = emit_c_inputs(*package);
   for (const Variant& variant : package->variants) {
-    const bool runs = std::find(here.begin(), here.end(), variant.target.isa) != here.end();
-    options.expected.push_back(runs ? run(package, variant.target.isa, inputs) : std::vector<Tensor>());
+    options.expected.push_back(runs_here(variant) ? run(package, variant.target.isa, inputs) : std::vector<Tensor>());
   }
   return emit_c(*package, options);
 }

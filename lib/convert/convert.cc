@@ -37,6 +37,20 @@ void forget_unread_constants(Graph& graph) {
   }
 }
 
+// Results that an operator need not give and nobody reads: formats without them can hold the operator.
+void forget_unread_results(Graph& graph) {
+  constexpr std::string_view kMayGiveLess[] = {"MaxPool", "Dropout", "LayerNormalization", "BatchNormalization"};
+  const Uses uses(graph);
+  for (NodeId id : graph.order()) {
+    Node& node = graph.node(id);
+    if (!node.domain.empty() ||
+        std::find(std::begin(kMayGiveLess), std::end(kMayGiveLess), node.op) == std::end(kMayGiveLess))
+      continue;
+    const auto unread = [&](ValueId v) { return v == kNoValue || (uses.readers[v].empty() && !graph.is_output(v)); };
+    while (node.outputs.size() > 1 && unread(node.outputs.back())) node.outputs.pop_back();
+  }
+}
+
 // Passes that the format asks for, where they find anything: a format of ONNX's own operators needs them for internal ones alone, and
 // a graph that is not valid stays as it is there.
 std::string passes_for(const Graph& graph, const Format* format) {
@@ -53,6 +67,7 @@ Graph prepared(Graph graph, const Format* format, const ConvertOptions& options)
   if (options.fold_batch_norms || options.dtype) infer_types(graph);
   if (options.fold_batch_norms) fold_batch_norms(graph);
   if (const std::string asked = passes_for(graph, format); !asked.empty()) {
+    if (format->holds == Holds::Graph) forget_unread_results(graph);
     infer_types(graph);
     PassOptions passes;
     passes.changes = "only:" + asked;

@@ -54,6 +54,10 @@ File::File(const Graph& graph, bool variables) : graph_(graph), keep_variables_(
   // nothing reads, in the order of the file.
   for (ValueId v : graph.inputs) name_of(v);
   const Uses uses(graph);
+  read_.insert(graph.outputs.begin(), graph.outputs.end());
+  for (ValueId v = 0; v < graph.value_count(); ++v) {
+    if (!uses.readers[v].empty()) read_.insert(v);
+  }
   for (ValueId v : graph.outputs) {
     output_names_.push_back(free_name(graph.value(v).name));
     const NodeId producer = uses.producer[v];

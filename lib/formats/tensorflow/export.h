@@ -89,6 +89,8 @@ class File {
   // The name of the graph's output i, and whether the node that makes it has it; else an Identity at the end does.
   const std::string& output_name(size_t i) const { return output_names_[i]; }
   bool is_leaf(ValueId v) const { return leaves_.count(v) != 0; }
+  // Whether a node reads it, or it is a result. A node that is written for another one's sake would be read back as a result.
+  bool is_read(ValueId v) const { return v != kNoValue && read_.count(v) != 0; }
 
   struct Variable {
     std::string name;
@@ -112,7 +114,7 @@ class File {
   std::set<std::string> names_;
   std::map<std::string, int> suffixes_;  // the last one tried, by name
   std::vector<std::string> output_names_;
-  std::set<ValueId> leaves_;
+  std::set<ValueId> leaves_, read_;
   std::set<ValueId> not_trained_, written_;
   std::vector<Variable> variables_;
 };

@@ -154,7 +154,7 @@ void write_top_k(Export& e) {
   made.in({e.input(0), k}).type("T", e.dtype(0)).flag("sorted", node.attribute_int("sorted", 1) != 0);
   const Edge edge = e.add(std::move(made));
   if (node.outputs[0] != kNoValue) e.file().bind(node.outputs[0], edge);
-  if (node.output(1) == kNoValue) return;
+  if (!e.file().is_read(node.output(1))) return;
   const Edge wide = e.add(NodeBuilder("Cast", e.file().name_of(node.outputs[1]))
                               .in(edge + ":1")
                               .type("SrcT", DT_INT32)

@@ -32,6 +32,28 @@ constexpr const char* kConvertNetwork = R"(graph "net" {
   output y
 })";
 
+// Results that nobody reads neither stand in the way of a format without them, nor become the network's.
+TEST(Convert, LeavesOutResultsThatNobodyReads) {
+  const TemporaryFolder folder(testing::TempDir());
+  const char* const nets[] = {"y, i = MaxPool(x) {kernel_shape = [2, 2], strides = [2, 2]}", "y, i = TopK(x, three)",
+                              "d, m = Dropout(x)\n  y = Relu(d)"};
+  for (const char* net : nets) {
+    for (const char* name : {"net.pb", "net.tflite", "net.keras", "net.pt", "net.onnx"}) {
+      SCOPED_TRACE(cat(net, " ", name));
+      const std::string path = folder.path() + "/" + name;
+      const Graph graph =
+          parse_graph(cat("graph \"g\" {\n  opset 17\n  input x: float32[1,2,6,6]\n  const three: int64[1] = {3}\n  ",
+                          net, "\n  output y\n}\n"));
+      if (std::string(net).find("TopK") != std::string::npos && std::string(name) == "net.keras") {
+        EXPECT_THROW(convert_model(graph, path, {}), Error);  // no layer does it
+        continue;
+      }
+      convert_model(graph, path, {});
+      EXPECT_EQ(read_model(path).outputs.size(), 1U);
+    }
+  }
+}
+
 std::string metadata(const Graph& graph, const std::string& key) {
   for (const auto& [name, text] : graph.metadata) {
     if (name == key) return text;
