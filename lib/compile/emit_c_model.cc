@@ -14,6 +14,11 @@ EmittedC emit_c_of_model(const std::string& path, OpenOptions open, const RunOnc
   EmitCOptions options;
   options.name = c_identifier(name_stem(path));
   open.compile.on_c_text = [&](const codegen::CText& text) { options.texts.push_back(text); };
+  const auto runs_here = [](const std::string& isa) { return find_isa(Language::C, isa)->runs_here(); };
+  const std::vector<std::string>& asked = open.compile.isas;
+  if (!asked.empty() && std::none_of(asked.begin(), asked.end(), runs_here))
+    fail_usage("--emit-c: its test holds what the code computes here, and this machine runs none of ", join(asked),
+               "; name another --isa, or none: the files are for any machine");
   const Graph graph = read_bound(path, open);
   std::shared_ptr<Package> package;
   try {
@@ -22,16 +27,10 @@ EmittedC emit_c_of_model(const std::string& path, OpenOptions open, const RunOnc
     throw e.within(path);
   }
   check_has_c_code(*package);
-  const std::vector<std::string> here = supported_isas(open.compile.element);
-  const auto runs_here = [&](const Variant& v) {
-    return std::find(here.begin(), here.end(), v.target.isa) != here.end();
-  };
-  if (std::none_of(package->variants.begin(), package->variants.end(), runs_here))
-    fail_usage("--emit-c: its test holds what the code computes here, and this machine runs none of ",
-               join(open.compile.isas), "; name another --isa, or none: the files are for any machine");
   const std::vector<Tensor> inputs = emit_c_inputs(*package);
   for (const Variant& variant : package->variants) {
-    options.expected.push_back(runs_here(variant) ? run(package, variant.target.isa, inputs) : std::vector<Tensor>());
+    options.expected.push_back(runs_here(variant.target.isa) ? run(package, variant.target.isa, inputs)
+                                                             : std::vector<Tensor>());
   }
   return emit_c(*package, options);
 }

@@ -9,6 +9,7 @@
 #include "base/memory_limit.h"
 #include "convert/surgery.h"
 #include "ops/op.h"
+#include "ops/training.h"
 #include "passes/pass.h"
 
 namespace dnn {
@@ -34,6 +35,15 @@ void forget_unread_constants(Graph& graph) {
   const Uses uses(graph);
   for (ValueId v = 0; v < graph.value_count(); ++v) {
     if (uses.readers[v].empty() && !graph.is_output(v)) graph.value(v).constant.reset();
+  }
+}
+
+// No format but ONNX has networks that compute as in training.
+void refuse_training(const Graph& graph, const Format& format) {
+  for (NodeId id : graph.order()) {
+    if (in_training(graph, graph.node(id)))
+      fail_unsupported(graph.node(id).label(), " computes as in training, and a file of ", format.name,
+                       " would compute as in inference; export the network in inference mode");
   }
 }
 
@@ -67,6 +77,7 @@ Graph prepared(Graph graph, const Format* format, const ConvertOptions& options)
   if (options.fold_batch_norms || options.dtype) infer_types(graph);
   if (options.fold_batch_norms) fold_batch_norms(graph);
   if (const std::string asked = passes_for(graph, format); !asked.empty()) {
+    if (format->holds == Holds::Graph) refuse_training(graph, *format);
     if (format->holds == Holds::Graph) forget_unread_results(graph);
     infer_types(graph);
     PassOptions passes;

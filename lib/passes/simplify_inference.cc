@@ -3,6 +3,7 @@
 // becomes arithmetic, too.
 #include <cmath>
 
+#include "ops/training.h"
 #include "passes/pass.h"
 
 namespace dnn {
@@ -105,12 +106,7 @@ void computed_batch_norm(const Graph& graph, NodeId id, std::vector<Patch>* patc
 // Dropout in inference and Identity hand their input on.
 void pass_through(const Graph& graph, NodeId id, std::vector<Patch>* patches) {
   const Node& node = graph.node(id);
-  if (node.op == "Dropout") {
-    if (node.output(1) != kNoValue) return;
-    if (const Tensor* training = graph.constant(node.input(2));
-        node.input(2) != kNoValue && (training == nullptr || to_int64s(*training)[0] != 0))
-      return;
-  }
+  if (node.op == "Dropout" && (node.output(1) != kNoValue || in_training(graph, node))) return;
   const ValueId x = node.inputs[0], y = node.outputs[0];
   if (graph.is_output(y) && (graph.is_input(x) || graph.constant(x) != nullptr || graph.is_output(x))) return;
   Patch patch(graph, node.label() + " removed");

@@ -91,8 +91,9 @@ Image ImageInputs::cut_out(int64_t i, const Change& change) const {
 }
 
 Tensor ImageInputs::load(int64_t i, const Change& change) const {
-  return moved(fit(to_tensor(cut_out(i, change), arithmetic_), slot_), preprocess_.layout, change.mirrored, change.dy,
-               change.dx);
+  return fit(
+      moved(to_tensor(cut_out(i, change), arithmetic_), preprocess_.layout, change.mirrored, change.dy, change.dx),
+      slot_);
 }
 
 void ImageInputs::load_into(int64_t i, const Change& change, std::span<float> out) const {

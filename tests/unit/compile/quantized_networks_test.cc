@@ -315,7 +315,7 @@ TEST(QuantizedNetworks, JoinAndDivideFewChannels) {
   joined = Concat(real, other) @joined {axis = 1}
   q = QuantizeLinear(joined, s, u) @q)",
                          "9,3,3,3", 1},
-                        {"input x: uint8[2,8,5,37]\n  q = Identity(x)", "64,1,3,3", 8},
+                        {"input x: uint8[2,8,5,37]\n  q = Identity(x)", "128,1,3,3", 8},
                         {"input x: uint8[2,1,5,37]\n  q = Identity(x)", "19,1,3,3", 1}};
   for (const Case& c : cases) {
     Graph graph = parse_graph(cat(R"(graph "g" {

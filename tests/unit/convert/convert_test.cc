@@ -54,6 +54,29 @@ TEST(Convert, LeavesOutResultsThatNobodyReads) {
   }
 }
 
+TEST(Convert, RefusesWhatComputesAsInTraining) {
+  const TemporaryFolder folder(testing::TempDir());
+  const char* const nets[] = {
+      "y, m, v = BatchNormalization(x, s, s, s, s) {training_mode = 1}",
+      "const ratio: float32[] = {0.5}\n  const yes: bool[] = {true}\n  y, m = Dropout(x, ratio, yes)"};
+  for (const char* net : nets) {
+    const Graph graph =
+        parse_graph(cat("graph \"g\" {\n  opset 17\n  input x: float32[1,2,6,6]\n  const s: float32[2] = {1, 2}\n  ",
+                        net, "\n  output y\n}\n"));
+    for (const char* name : {"net.pb", "net.savedmodel", "net.tflite", "net.keras", "net.h5", "net.pt"}) {
+      ConvertOptions options;
+      options.certify = false;
+      try {
+        convert_model(graph, folder.path() + "/" + name, options);
+        ADD_FAILURE() << name << " was written: " << net;
+      } catch (const Error& e) {
+        EXPECT_EQ(e.kind(), ErrorKind::Unsupported) << e.what();
+        EXPECT_NE(std::string(e.what()).find("in training"), std::string::npos) << e.what();
+      }
+    }
+  }
+}
+
 std::string metadata(const Graph& graph, const std::string& key) {
   for (const auto& [name, text] : graph.metadata) {
     if (name == key) return text;
