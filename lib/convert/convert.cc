@@ -38,6 +38,11 @@ void forget_unread_constants(Graph& graph) {
   }
 }
 
+// True for a format of ONNX's own operators, which lacks internal ones alone.
+bool holds_all_operators(const Format& format) {
+  return std::string_view(format.passes) == "expand-dynamic-quantization";
+}
+
 // No format but ONNX has networks that compute as in training.
 void refuse_training(const Graph& graph, const Format& format) {
   for (NodeId id : graph.order()) {
@@ -68,7 +73,7 @@ std::string passes_for(const Graph& graph, const Format* format) {
   const std::vector<NodeId>& order = graph.order();
   const bool internal =
       std::any_of(order.begin(), order.end(), [&](NodeId id) { return graph.node(id).domain == kInternalDomain; });
-  return internal || std::string_view(format->passes) != "expand-dynamic-quantization" ? format->passes : "";
+  return internal || !holds_all_operators(*format) ? format->passes : "";
 }
 
 Graph prepared(Graph graph, const Format* format, const ConvertOptions& options) {
@@ -77,8 +82,10 @@ Graph prepared(Graph graph, const Format* format, const ConvertOptions& options)
   if (options.fold_batch_norms || options.dtype) infer_types(graph);
   if (options.fold_batch_norms) fold_batch_norms(graph);
   if (const std::string asked = passes_for(graph, format); !asked.empty()) {
-    if (format->holds == Holds::Graph) refuse_training(graph, *format);
-    if (format->holds == Holds::Graph) forget_unread_results(graph);
+    if (!holds_all_operators(*format)) {
+      refuse_training(graph, *format);
+      forget_unread_results(graph);
+    }
     infer_types(graph);
     PassOptions passes;
     passes.changes = "only:" + asked;

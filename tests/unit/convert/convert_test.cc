@@ -4,11 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
 #include "base/file.h"
 #include "graph/text.h"
+#include "ops/training.h"
 
 namespace dnn {
 namespace {
@@ -75,6 +77,22 @@ TEST(Convert, RefusesWhatComputesAsInTraining) {
       }
     }
   }
+  // ONNX has it, also beside an operator of ours that its file cannot hold as it is.
+  ConvertOptions options;
+  options.certify = false;
+  const std::string path = folder.path() + "/net.onnx";
+  convert_model(parse_graph(R"(graph "g" {
+  opset 17
+  input x: float32[1,2,6,6]
+  const s: float32[2] = {1, 2}
+  f = dnn::DynamicFakeQuantize(x) @f {axes = [1, 2, 3]}
+  y, m, v = BatchNormalization(f, s, s, s, s) {training_mode = 1}
+  output y
+})"),
+                path, options);
+  const Graph written = read_model(path);
+  const auto trains = [&](NodeId id) { return in_training(written, written.node(id)); };
+  EXPECT_TRUE(std::any_of(written.order().begin(), written.order().end(), trains));
 }
 
 std::string metadata(const Graph& graph, const std::string& key) {
