@@ -35,7 +35,8 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.source_level, "--source-opt", "0..4", "the level that is right (default 0)");
   args.option(&o.source_device, "--source-device", "NAME", "where it is right (default: --device)");
   args.option(&o.network.passes, "--pass", "CHANGES", "passes on or off, as for dnn-infer");
-  args.option(&o.network.arithmetic, "--arithmetic", "NAME", "of quantised layers: onnx, tflite or tflite-micro");
+  args.option(&o.network.arithmetic, "--arithmetic", "NAME",
+              "of quantised layers: onnx, float, tflite or tflite-micro");
   args.option(&o.reduce, "--reduce", "DIR", "write what differs, made small, as models and a report");
   args.flag(
       &o.partition, "--partition",
@@ -59,6 +60,7 @@ int work(const Options& o) {
   request.source.level = o.source_level;
   if (!o.source_level && request.source.device.framework() == nullptr) request.source.level = "0";
   request.source.variable = o.network.variable;
+  request.source.as_written = true;
   request.source.trust_model = o.network.trust_model;
   request.reduce = o.reduce;
   request.options.note = cli::note;

@@ -13,56 +13,74 @@ namespace {
 struct Row {
   const char* name;
   Arithmetic arithmetic;
-  const char* pass;
+  std::vector<std::string> passes, instead;  // that run, and that do not
 };
 
-constexpr Row kRows[] = {
-    {"onnx", Arithmetic::Onnx, ""},
-    {"tflite", Arithmetic::Tflite, "tflite-arithmetic"},
-    {"tflite-micro", Arithmetic::TfliteMicro, "tflite-micro-arithmetic"},
-};
+const std::vector<std::string>& integer_passes() {
+  static const std::vector<std::string> names = {"expand-dynamic-quantization", "integer-arithmetic", "integer-maps",
+                                                 "integer-functions"};
+  return names;
+}
 
-const char* pass_of(Arithmetic arithmetic) {
-  return std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& row) { return row.arithmetic == arithmetic; })
-      ->pass;
+const std::vector<Row>& rows() {
+  static const std::vector<Row> rows = {
+      {"onnx", Arithmetic::Onnx, integer_passes(), {}},
+      {"float", Arithmetic::Float, {}, {"integer-arithmetic", "integer-maps", "integer-functions"}},
+      {"tflite", Arithmetic::Tflite, {"tflite-arithmetic"}, {}},
+      {"tflite-micro", Arithmetic::TfliteMicro, {"tflite-micro-arithmetic"}, {}},
+  };
+  return rows;
+}
+
+const Row& row_of(Arithmetic arithmetic) {
+  return *std::find_if(rows().begin(), rows().end(), [&](const Row& row) { return row.arithmetic == arithmetic; });
+}
+
+bool is_of_tflite(Arithmetic arithmetic) {
+  return arithmetic == Arithmetic::Tflite || arithmetic == Arithmetic::TfliteMicro;
 }
 
 }  // namespace
 
 std::vector<std::string> arithmetic_names() {
   std::vector<std::string> names;
-  for (const Row& row : kRows) names.emplace_back(row.name);
+  for (const Row& row : rows()) names.emplace_back(row.name);
   return names;
 }
 
 Arithmetic arithmetic_named(const std::string& name) {
-  for (const Row& row : kRows) {
+  for (const Row& row : rows()) {
     if (name == row.name) return row.arithmetic;
   }
   fail_usage("--arithmetic ", name, ": choose from ", join(arithmetic_names()));
 }
 
 std::string with_arithmetic(const std::string& changes, Arithmetic arithmetic) {
-  if (arithmetic == Arithmetic::Onnx) return changes;
-  if (starts_with(changes, "only:")) return cat(changes, ",", pass_of(arithmetic));
-  return cat(changes, changes.empty() ? "" : ",", "+", pass_of(arithmetic));
+  const Row& row = row_of(arithmetic);
+  if (starts_with(changes, "only:")) return is_of_tflite(arithmetic) ? cat(changes, ",", row.passes[0]) : changes;
+  std::vector<std::string> all;
+  for (const std::string& pass : row.passes) all.push_back("+" + pass);
+  for (const std::string& pass : row.instead) all.push_back("-" + pass);
+  if (!changes.empty()) all.push_back(changes);
+  return join(all, ",");
 }
 
 Graph in_arithmetic(const Graph& graph, Arithmetic arithmetic) {
-  if (arithmetic == Arithmetic::Onnx) return graph;
+  if (!is_of_tflite(arithmetic)) return graph;
   Graph result = graph;
   infer_types(result);
   PassOptions options;
-  options.changes = cat("only:", pass_of(arithmetic));
+  options.changes = cat("only:", row_of(arithmetic).passes[0]);
   run_passes(result, options);
   return result;
 }
 
 Arithmetic arithmetic_of(const std::vector<std::string>& passes) {
-  for (const Row& row : kRows) {
-    if (std::find(passes.begin(), passes.end(), row.pass) != passes.end()) return row.arithmetic;
+  const auto ran = [&](const char* pass) { return std::find(passes.begin(), passes.end(), pass) != passes.end(); };
+  for (const Row& row : rows()) {
+    if (is_of_tflite(row.arithmetic) && ran(row.passes[0].c_str())) return row.arithmetic;
   }
-  return Arithmetic::Onnx;
+  return ran("integer-arithmetic") ? Arithmetic::Onnx : Arithmetic::Float;
 }
 
 }  // namespace dnn

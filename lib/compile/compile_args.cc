@@ -92,8 +92,9 @@ void declare_numbers(cli::Args& args, CompileArgs* o) {
   args.option(
       &o->precision, "--precision", "TYPE",
       "compute float32 numbers in bf16 or f16 (docs/explanation/precision.md), or in int8 as dnn-quantize does");
-  args.choice(&o->arithmetic, "--arithmetic", arithmetic_names(),
-              "how quantised layers compute: with float32 factors, or with the bits of TFLite's reference kernels");
+  args.choice(
+      &o->arithmetic, "--arithmetic", arithmetic_names(),
+      "how quantised layers compute: on integers with float32 factors, in float32, or as TFLite's reference kernels");
 }
 
 void declare_package(cli::Args& args, CompileArgs* o) {
@@ -143,7 +144,7 @@ OpenOptions compile_request(const CompileArgs& o, const CompileDevice& device) {
   open.compile.opt = o.level[0] - '0';
   // Nodes without a kernel are interpreted in packages, and refused in C files: constants are folded, to the same bits.
   const std::string passes = o.passes.empty() && !o.emit_c.empty() ? "+fold-constant" : o.passes;
-  open.compile.pass_changes = with_arithmetic(passes, arithmetic_named(o.arithmetic));
+  open.compile.pass_changes = device.float64 ? passes : with_arithmetic(passes, arithmetic_named(o.arithmetic));
   open.compile.stop_after = o.stop_after;
   open.compile.build.compiler = o.compiler;
   open.shapes = o.shapes;

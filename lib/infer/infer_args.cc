@@ -36,7 +36,7 @@ void declare_infer(cli::Args& args, InferArgs& o) {
   args.option(&o.network.precision, "--precision", "TYPE",
               "run a float32 model in bf16 or f16: docs/explanation/precision.md");
   args.option(&o.network.arithmetic, "--arithmetic", "NAME",
-              "of quantised layers: onnx (default), tflite or tflite-micro");
+              "of quantised layers: onnx (default), float, tflite or tflite-micro");
   args.list(&o.network.shapes, "--shape", "NAME:DIMS", "extents that the model leaves open, as x:1x3x224x224");
   args.option(&o.network.batch, "--batch", "N", "samples in one run, where the model leaves that open (default 1)");
   args.option(&o.network.isa, "--isa", "NAME", cat("force cpu's instruction set: ", join(known_isas(), ", ")));

@@ -97,7 +97,11 @@ OpenOptions open_options(const NetworkOptions& o) {
     fail_usage("-O ", *o.level, ": choose from 0 to ", levels().back().number);
   framework_level(o);
   open.compile.opt = o.device.framework() != nullptr ? 0 : static_cast<int>(level);
-  open.compile.pass_changes = with_arithmetic(o.passes, arithmetic_named(o.arithmetic.value_or("onnx")));
+  const bool as_written = o.as_written || o.device.framework() != nullptr || o.device.float64();
+  if (o.arithmetic || !as_written)
+    open.compile.pass_changes = with_arithmetic(o.passes, arithmetic_named(o.arithmetic.value_or("onnx")));
+  else
+    open.compile.pass_changes = o.passes;
   const RemoteFacts* there = o.device.is_remote() ? &o.device.remote()->facts() : nullptr;
   const std::vector<std::string> known = there == nullptr ? known_isas(open.compile.element) : there->isas;
   if (!o.isa.empty() && std::find(known.begin(), known.end(), o.isa) == known.end())

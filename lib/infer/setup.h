@@ -16,6 +16,7 @@ struct NetworkOptions {
   std::string isa, passes;
   std::optional<std::string> precision;   // that float32 numbers are computed in, as element_named() takes it
   std::optional<std::string> arithmetic;  // of quantised operators, as arithmetic_named() takes it
+  bool as_written = false;                // without it, -O0 computes each node as it stands
   std::optional<std::string> level;       // default 3; reference 0, a framework without levels none
   std::vector<std::string> shapes;
   std::optional<int64_t> batch;

@@ -78,7 +78,7 @@ void declare_localize(cli::Args& args, LocalizeArgs& o) {
   args.option(&o.reduce, "--reduce", "DIR", "write what differs, made small, as models and a report");
   args.option(&o.precision, "--precision", "TYPE", "MODEL INPUT...: rank layers by float16, bfloat16 or int8");
   args.option(&o.network.arithmetic, "--arithmetic", "NAME",
-              "of quantised layers: onnx, tflite or tflite-micro; --source-arithmetic: SOURCE's");
+              "of quantised layers: onnx, float, tflite or tflite-micro; --source-arithmetic: SOURCE's");
   args.option(&o.source_arithmetic, "--source-arithmetic", "NAME", "");
   args.flag(&o.preprocessing, "--preprocessing", "search the target's preprocessing and labels");
   args.option(&o.target_preprocess, "--target-preprocess", "SPEC", "its own, as \"none scale=1/255 channels=bgr\"");

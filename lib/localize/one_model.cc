@@ -16,6 +16,7 @@ std::shared_ptr<const Package> open_as_written(const OneModelRequest& request, c
   NetworkOptions as_written = network;
   as_written.device = "reference";
   as_written.level = "0";
+  as_written.as_written = true;
   as_written.passes = as_written.isa = "";
   OpenOptions open = open_options(as_written);
   open.note = request.folders.note;

@@ -31,6 +31,7 @@ NetworkOptions SearchArgs::connected() const {
   NetworkOptions result = network;
   check_connection(device);
   result.device = device;
+  result.as_written = true;
   result.device.connect(connection());
   return result;
 }

@@ -34,6 +34,31 @@ TEST(Elementwise, UnaryLoopsGiveTheReferencesBits) {
     check_lowering(test_node(op, {&unit}), {&unit});
 }
 
+// The stated forms, whose bits are those of their loops, are as near to the functions as their file says.
+TEST(Elementwise, StatedFunctionsAreNearTheExactOnes) {
+  std::vector<float> numbers;
+  for (int i = -30000; i <= 30000; ++i) numbers.push_back(static_cast<float>(i) * 1e-3f);
+  const Tensor x = float_row(numbers), edges = float_row({0.0f, -0.0f, 20, -20, 88, -88, 1e30f, -1e30f, kNan});
+  const struct {
+    const char* op;
+    double (*exact)(double);
+    double within;
+  } cases[] = {{"StatedSigmoid", [](double v) { return 1 / (1 + std::exp(-v)); }, 9e-7},
+               {"StatedTanh", [](double v) { return std::tanh(v); }, 2e-6},
+               {"StatedSwish", [](double v) { return v / (1 + std::exp(-v)); }, 2e-6}};
+  for (const auto& c : cases) {
+    Node node = test_node(c.op, {&x});
+    node.domain = kInternalDomain;
+    check_lowering(node, {&edges});
+    const Tensor y = check_lowering(node, {&x})[0];
+    double furthest = 0;
+    for (size_t i = 0; i < numbers.size(); ++i)
+      furthest = std::max(furthest, std::abs(static_cast<double>(y.data<float>()[i]) - c.exact(numbers[i])));
+    EXPECT_LT(furthest, c.within) << c.op;
+    EXPECT_GT(furthest, c.within / 20) << c.op;  // the bound says something
+  }
+}
+
 TEST(Elementwise, ActivationsStayFiniteAndKeepNan) {
   const Tensor x = float_row({-1000, 1000, kNan});
   for (const char* op :
