@@ -153,7 +153,7 @@ class Job {
       }
       if (state.preprocess != inputs_.preprocess())
         fail_usage(request_.states.front(), ": the state is of another preprocessing: ", state.preprocess);
-      calibration_.done = state.done(request_.calibrate);
+      calibration_.done = state.done(named_here(request_.calibrate));
       options.checkpoint = [&](const Calibration& calibration) { save(state, calibration); };
     }
     calibrate(bound_, *source, options, &calibration_);
@@ -173,10 +173,12 @@ class Job {
     now.network = before.network;
     now.preprocess = before.preprocess;
     now.sources = before.sources;
-    const auto same = std::find_if(now.sources.begin(), now.sources.end(),
-                                   [&](const State::Source& s) { return s.is(request_.calibrate); });
+    SeenInputs here = named_here(request_.calibrate);
+    const auto same =
+        std::find_if(now.sources.begin(), now.sources.end(), [&](const SeenInputs& s) { return s.is(here); });
     if (same == now.sources.end()) {
-      now.sources.push_back({request_.calibrate, calibration.done});
+      here.done = calibration.done;
+      now.sources.push_back(std::move(here));
     } else {
       same->done = calibration.done;
     }
