@@ -258,6 +258,7 @@ QuantizedModel store_model(const QuantizeRequest& request, const Format* format)
     result.reports.validation = validation;
   }
   if (dtype == DType::Float16) {
+    result.reports.report.underflow = float16_underflow(prepared);
     convert.dtype = dtype;
   } else {
     store_weights(prepared, dtype);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "ops/underflow.h"
 #include "quant/accumulator.h"
 #include "quant/calibrate.h"
 #include "quant/plan.h"
@@ -53,6 +54,7 @@ struct QuantizeReport {
     std::string node, op, reason;
   };
   std::vector<Left> left_float;
+  std::vector<Underflow> underflow;  // of --scheme float16
   int64_t integer_nodes = 0;
 };
 
