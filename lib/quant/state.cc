@@ -30,6 +30,9 @@ Json seen_json(const std::string& name, const Seen& seen) {
           {"low_sum", seen.low_sum.parts()},
           {"high_sum", seen.high_sum.parts()},
           {"not_finite", parts.not_finite},
+          {"zeros", parts.zeros},
+          {"at_low", parts.at_low},
+          {"at_high", parts.at_high},
           {"exponent", parts.exponent},
           {"first", parts.first},
           {"counts", parts.counts}};
@@ -93,6 +96,10 @@ Seen seen_in(const Json& json) {
   parts.low = finite_in(json.at("low"));
   parts.high = finite_in(json.at("high"));
   parts.not_finite = count_in(json, "not_finite");
+  // States of older versions lack these.
+  for (const auto& [key, n] :
+       {std::pair("zeros", &parts.zeros), {"at_low", &parts.at_low}, {"at_high", &parts.at_high}})
+    *n = json.contains(key) ? count_in(json, key) : 0;
   const Json& exponent = json.at("exponent");
   if (!exponent.is_number_integer()) fail_malformed("'exponent' is no whole number");
   const auto e = exponent.get<int64_t>();

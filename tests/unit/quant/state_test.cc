@@ -250,7 +250,8 @@ TEST(State, IsHeldToItsExtremesAndCounts) {
         R"({"low_sum": [-1.7e308], "high_sum": [1.7e308]})", R"({"low_sum": [-1e9]})", R"({"high_sum": [1e9]})",
         R"({"samples": 9223372036854775807})", R"({"samples": 3})", R"({"not_finite": 9223372036854775807})",
         R"({"exponent": -128})", R"({"exponent": 120})", R"({"exponent": 128, "low": -3.5e38})", R"({"low": -1e-300})",
-        R"({"first": 0})", R"({"low_sum": [1, 1e60]})"})
+        R"({"first": 0})", R"({"low_sum": [1, 1e60]})", R"({"zeros": -1})", R"({"at_low": 9007199254740991})",
+        R"({"at_high": 9007199254740993})"})
     EXPECT_EQ(refusal("values", nlohmann::json::parse(change)).substr(0, 2), "3 ") << change;
   EXPECT_EQ(refusal("values", {{"high", high * 4}}), "3 a histogram's extremes do not fit its bins");
   EXPECT_EQ(refusal("values", {{"counts", std::vector<int64_t>(counts, INT64_MAX / 8192)}}),
