@@ -30,14 +30,21 @@ bool holds_layer_norms(const QuantizeRequest& request) {
   return !request.opset || *request.opset >= kOpsetOfLayerNorms;
 }
 
+// `keep_float`: names of nodes and values of the file, then of what is quantised.
+Graph prepared(const QuantizeRequest& request, const Format* format, std::set<std::string>* keep_float) {
+  const Graph model =
+      read_to_convert(request.model, format, {.surgery = request.surgery, .warn = request.options.calibrate.warn});
+  Graph result = prepare(model, holds_layer_norms(request));
+  *keep_float = names_after(model, result, *keep_float);
+  return result;
+}
+
 class Job {
  public:
   Job(const QuantizeRequest& request, const Format* format)
       : request_(request),
         options_(request.options),
-        prepared_(prepare(read_to_convert(request.model, format,
-                                          {.surgery = request.surgery, .warn = request.options.calibrate.warn}),
-                          holds_layer_norms(request))),
+        prepared_(prepared(request, format, &options_.keep_float)),
         bound_(bound_graph(prepared_)),
         inputs_(prepared_, request) {
     options_.fuses = format == find_format("tflite") ? fuses_in_tflite
