@@ -50,10 +50,11 @@ std::map<DType, double> work_by_type(const Variant& variant) {
 // The dtype that most of the arithmetic reads: "int8" or "int16" of integers of so many bits, with or without a sign, which passes exchange;
 // that of networks of other integers, of float64 and of 16-bit floats; otherwise `element`, which packages name.
 std::string precision_run(const Variant& variant, const std::string& element) {
-  const std::map<DType, double> work = work_by_type(variant);
+  std::map<DType, double> work = work_by_type(variant);
+  work.erase(DType::Undefined);  // of types that are not known
   const auto most =
       std::max_element(work.begin(), work.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (most == work.end() || most->first == DType::Float32 || most->first == DType::Undefined) return element;
+  if (most == work.end() || most->first == DType::Float32) return element;
   const size_t size = dtype_size(most->first);
   return is_integer(most->first) && size <= 2 ? cat("int", 8 * size) : std::string(dtype_name(most->first));
 }

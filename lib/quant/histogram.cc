@@ -78,7 +78,7 @@ void Histogram::add(const Histogram& other) {
   count_ = total;
 }
 
-// Of other numbers, before they are in count_.
+// Adds those of other numbers, before count_ has them.
 void Histogram::count_points(double low, int64_t at_low, double high, int64_t at_high, int64_t zeros) {
   const bool first = count_ == 0;
   at_low_ = first || low < low_ ? at_low : low == low_ ? at_low_ + at_low : at_low_;

@@ -123,7 +123,7 @@ TEST(PlacedPackage, ArithmeticOnShapesIsNoPart) {
   for (NodeId id : ready.order()) EXPECT_NE(ready.node(id).op, "Shape");
 }
 
-// What no layer makes: a constant, one that a layer reads, too, and what constants give; an input that is handed through.
+// No layer makes a constant, one that a layer reads, too, the result of constants, or an input that is handed through.
 TEST(PlacedPackage, OutputsMayBeConstantsAndInputs) {
   const Graph graph = parse_graph(R"(graph "net" {
   opset 28

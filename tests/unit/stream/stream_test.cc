@@ -105,7 +105,7 @@ TEST(Stream, CutAnywhereItHandsOutEveryWholeRecordAndReportsTruncation) {
   EXPECT_FALSE(reading_of(bytes).truncated);
 }
 
-// What a stream says begins no line of the text, and steers no terminal, wherever that text goes.
+// Names in a stream begin no line of the text, and steer no terminal, wherever that text goes.
 TEST(Stream, TextShowsWhatIsUnseen) {
   const std::string hostile = "\n::error::\x1b[2J\xe2\x80\xae";
   std::vector<Record> records = example_run();
