@@ -121,7 +121,7 @@ TEST(State, KnowsSamplesByWhateverPath) {
     state.sources = {seen};
     return state;
   };
-  const std::string here = folder.path();
+  const std::string& here = folder.path();
   const State whole = state_of_inputs({{"photos"}, {{0, 2}}, here});
   const auto done = [&](const SeenInputs& inputs) { return whole.done(inputs); };
   EXPECT_EQ(done({{"photos"}, {}, here}), (Ranges{{0, 2}}));
