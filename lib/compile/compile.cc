@@ -230,7 +230,7 @@ Package compile(const Graph& source, const CompileOptions& options) { return com
 
 Package compile_segments(const Graph& source, const CompileOptions& options, const FindSegments& segments) {
   const std::vector<Target> targets = targets_of(options);
-  Graph typed = at_element(source, targets[0].element);
+  Graph typed = at_element(source, targets[0].element, options.build.warn);
   infer_types(typed);
   verify(typed);
   Package package;

@@ -103,8 +103,8 @@ std::string steps_table(const Variant& plan) {
     std::snprintf(numbers, sizeof numbers, "%.3f\t%.1f\t%.2f", step.flops / 1e6, step.bytes / 1024,
                   step.bytes > 0 ? step.flops / step.bytes : 0);
     const std::string kernel = step.kernel < 0 ? "interpreted" : plan.kernels[step.kernel].name;
-    text += cat(i, "\t", kernel, "\t", clean(node.op), " ", clean(node.name), "\t", clean(join(sources_of(node), "+")),
-                "\t", numbers, "\n");
+    text += cat(i, "\t", clean(kernel), "\t", clean(node.op), " ", clean(node.name), "\t",
+                clean(join(sources_of(node), "+")), "\t", numbers, "\n");
     flops += step.flops;
     bytes += step.bytes;
   }
@@ -214,7 +214,7 @@ std::string placed_text(const Package& package) {
   std::string out = "segment\tpart\tsteps\tnodes\tcopied\n";
   for (size_t i = 0; i < copied.size(); ++i) {
     const PlacedSegment& s = package.placed->segments[i];
-    out += cat(i, "\t", package.placed->parts[s.part], "\t", steps_of(s), "\t", clean(s.name), "\t",
+    out += cat(i, "\t", clean(package.placed->parts[s.part]), "\t", steps_of(s), "\t", clean(s.name), "\t",
                copied[i].empty() ? "-" : clean(join(copied[i], "+")), "\n");
   }
   if (!package.placed->lanes.empty())
@@ -284,16 +284,18 @@ std::string package_to_json(const Package& package) {
 
 std::string package_to_text(const Package& package) {
   const PackageInfo& info = package.info;
-  std::string out =
-      cat("package of ", dnn::quoted(info.model_path), " (", info.model_format, ", sha256 ", info.model_sha256, ")\n-O",
-          info.opt, " for ", package.backend().empty() ? "the interpreter" : package.backend(), ", ", info.dtype,
-          ", by dnn-tools ", info.tool_version, info.compiler.empty() ? "" : " with " + info.compiler, "\n");
+  std::string out = cat("package of ", dnn::quoted(info.model_path), " (", clean(info.model_format), ", sha256 ",
+                        clean(info.model_sha256), ")\n-O", info.opt, " for ",
+                        package.backend().empty() ? "the interpreter" : clean(package.backend()), ", ",
+                        clean(info.dtype), ", by dnn-tools ", clean(info.tool_version),
+                        info.compiler.empty() ? "" : " with " + clean(info.compiler), "\n");
   for (const Variant& variant : package.variants) {
     if (!variant.compiled() || package.placed != nullptr) continue;
     const Code& code = variant.code;
     const std::string& isa = variant.target.isa;
-    out += cat("code ", isa.empty() ? package.backend() : isa, ": source ", code.source.size(), " bytes, sha256 ",
-               sha256_hex(as_bytes(code.source)).substr(0, 16), ", binary ", code.binary.size(), " bytes\n");
+    out +=
+        cat("code ", clean(isa.empty() ? package.backend() : isa), ": source ", code.source.size(), " bytes, sha256 ",
+            sha256_hex(as_bytes(code.source)).substr(0, 16), ", binary ", code.binary.size(), " bytes\n");
   }
   if (!package.source.kept()) out += "the model's weights are in it only as kernels read them\n";
   if (package.placed != nullptr) return out + "\n" + placed_text(package) + to_text(package.graph());
@@ -305,7 +307,7 @@ std::string package_to_text(const Package& package) {
 std::string explain(const Package& package) {
   std::string text;
   for (const StepsOf& steps : distinct_steps(package)) {
-    if (!steps.isas.empty()) text += cat("# ", join(steps.isas), ":\n");
+    if (!steps.isas.empty()) text += cat("# ", clean(join(steps.isas)), ":\n");
     text += steps_table(*steps.variant);
   }
   return text + "# passes: " + clean(join(package.info.passes)) + "\n";

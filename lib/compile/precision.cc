@@ -8,6 +8,7 @@
 
 #include "interp/interpreter.h"
 #include "ops/op.h"
+#include "ops/underflow.h"
 #include "passes/match.h"
 #include "passes/pass.h"
 
@@ -154,7 +155,7 @@ class Reduction {
   std::map<ValueId, ValueId> rounded_constants_;
 };
 
-Graph reduced(const Graph& source, DType to) {
+Graph reduced(const Graph& source, DType to, const std::function<void(const std::string& message)>& warn) {
   Graph graph = source;
   infer_types(graph);
   // Weights are rounded as they are multiplied: with what normalisations and scales behind a layer make of them. What a quantised model
@@ -164,6 +165,9 @@ Graph reduced(const Graph& source, DType to) {
   PassOptions passes;
   passes.changes = cat("only:simplify-inference,", integers ? "" : "fold-constant,", "fold-scale-axis");
   run_passes(graph, passes);
+  if (warn && to == DType::Float16) {
+    if (const std::string lost = underflow_text(float16_underflow(graph)); !lost.empty()) warn(lost);
+  }
   Reduction(graph, to).run();
   infer_types(graph);
   verify(graph);
@@ -172,8 +176,8 @@ Graph reduced(const Graph& source, DType to) {
 
 }  // namespace
 
-Graph at_element(const Graph& graph, DType element) {
-  if (element == DType::Float16 || element == DType::BFloat16) return reduced(graph, element);
+Graph at_element(const Graph& graph, DType element, const std::function<void(const std::string& message)>& warn) {
+  if (element == DType::Float16 || element == DType::BFloat16) return reduced(graph, element, warn);
   if (element != DType::Float64) return graph;
   Graph wide = widen_to_float64(graph);
   infer_types(wide);

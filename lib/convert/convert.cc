@@ -10,6 +10,7 @@
 #include "convert/surgery.h"
 #include "ops/op.h"
 #include "ops/training.h"
+#include "ops/underflow.h"
 #include "passes/pass.h"
 
 namespace dnn {
@@ -99,6 +100,9 @@ Graph prepared(Graph graph, const Format* format, const ConvertOptions& options)
     if (format->holds == Holds::Graph) forget_unread_constants(graph);
   }
   if (!options.dtype) return graph;
+  if (options.warn && options.dtype == DType::Float16) {
+    if (const std::string lost = underflow_text(float16_underflow(graph)); !lost.empty()) options.warn(lost);
+  }
   const bool weights_alone = options.dtype == DType::Float16 && halves_weights(format);
   const std::vector<std::string> beyond =
       weights_alone ? limit_float16_weights(graph) : to_dtype(graph, *options.dtype, options.io_dtype);

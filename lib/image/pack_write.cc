@@ -39,9 +39,7 @@ struct Stored {
 // A file that is added to, and may be there from an earlier run.
 class PartialFile {
  public:
-  explicit PartialFile(const std::string& path) : path_(path), fd_(open_growing(path, O_RDWR)) {
-    if (::flock(fd_, LOCK_EX | LOCK_NB) != 0) fail_environment(path_, ": another process is making it");
-  }
+  explicit PartialFile(const std::string& path) : path_(path), fd_(open_locked(path)) {}
   ~PartialFile() {
     if (fd_ >= 0) ::close(fd_);
   }
@@ -67,13 +65,32 @@ class PartialFile {
   void sync() {
     if (::fsync(fd_) != 0) fail();
   }
+  // Renamed before the lock goes: whoever gets it then sees that the file is the partial one no more.
   void move_to(const std::string& output) {
+    if (::rename(path_.c_str(), output.c_str()) != 0) fail();
     const int fd = fd_;
     fd_ = -1;
-    if (::close(fd) != 0 || ::rename(path_.c_str(), output.c_str()) != 0) fail();
+    if (::close(fd) != 0) fail();
   }
 
  private:
+  // A process that ended meanwhile may have put the file in its place, or removed it: then another one is opened.
+  static int open_locked(const std::string& path) {
+    constexpr int kTries = 16;
+    for (int i = 0; i < kTries; ++i) {
+      const int fd = open_growing(path, O_RDWR);
+      struct stat here {
+      }, there{};
+      const bool locked = ::flock(fd, LOCK_EX | LOCK_NB) == 0;
+      if (locked && ::fstat(fd, &here) == 0 && ::stat(path.c_str(), &there) == 0 && here.st_dev == there.st_dev &&
+          here.st_ino == there.st_ino)
+        return fd;
+      ::close(fd);
+      if (!locked) break;
+    }
+    fail_environment(path, ": another process is making it; wait for that, or choose another name");
+  }
+
   [[noreturn]] void fail() const { fail_environment(path_, ": cannot write: ", std::strerror(errno)); }
 
   std::string path_;

@@ -81,7 +81,7 @@ std::string profile_table(const Variant& variant, const std::vector<StepProfile>
     const Step& step = variant.steps[i];
     const Node& node = variant.graph->node(step.node);
     out += row(step.flops, step.bytes, mean_ns(i), step_precision(*variant.graph, node, element),
-               step.kernel < 0 ? "interpreted" : variant.kernels[step.kernel].name, clean(node.label()));
+               step.kernel < 0 ? "interpreted" : clean(variant.kernels[step.kernel].name), clean(node.label()));
   }
   return out + row(flops, bytes, total_ns, "-", "all steps", "");
 }

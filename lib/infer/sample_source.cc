@@ -496,6 +496,20 @@ void check_fill(const std::string& name) {
     fail_usage("--fill: '", name, "' is none of ", join(fill_names(), ", "));
 }
 
+std::vector<ImageFile> image_files(const std::vector<std::string>& inputs) {
+  std::vector<ImageFile> files;
+  for (const std::string& text : inputs) {
+    const Named input = parse_input(text);
+    const Kind kind = kind_of(input.path);
+    const bool listed = kind == Kind::ImageList, packed = kind == Kind::Pack;
+    if (!input.name.empty() || (kind != Kind::Images && !listed && !packed)) return {};
+    size_t place = 0;
+    for (Sample& image : listed ? read_image_list(input.path, LabelSet()) : list_images({input.path}))
+      files.push_back(packed ? ImageFile{input.path, place++} : ImageFile{std::move(image.path)});
+  }
+  return files;
+}
+
 bool names_images(const std::vector<std::string>& inputs) {
   return std::any_of(inputs.begin(), inputs.end(), [](const std::string& text) {
     const Named input = parse_input(text);

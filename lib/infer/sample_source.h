@@ -107,6 +107,14 @@ const std::vector<std::string>& fill_names();
 // Throws Usage for another name; "" is none.
 void check_fill(const std::string& name);
 
+// An image that inputs name: a file, or one of a pack.
+struct ImageFile {
+  std::string path;  // the pack's, of a packed one
+  size_t place = 0;  // in it
+};
+// All of them in the order of their ids where they are images alone; else none.
+std::vector<ImageFile> image_files(const std::vector<std::string>& inputs);
+
 // Whether any of the inputs names images, decided by content, so that a preprocessing is wanted.
 bool names_images(const std::vector<std::string>& inputs);
 

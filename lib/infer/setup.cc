@@ -16,27 +16,47 @@
 #include "devices/remote.h"
 #include "graph/bind.h"
 #include "image/pack.h"
+#include "ops/op.h"
 #include "passes/pass.h"
 #include "usage/machine.h"
 
 namespace dnn {
 namespace {
 
-// The dtype that most of the arithmetic reads: "int8" or "int16" of integers of so many bits, with or without a sign, which passes exchange;
-// float64 and 16-bit floats of networks in these; otherwise `element`, which packages name.
-std::string precision_run(const Variant& variant, const std::string& element) {
-  std::map<DType, double> flops;
+// By the type of what it reads: how much arithmetic there is; where nothing is computed, as in networks that move numbers, how many
+// numbers are made.
+std::map<DType, double> work_by_type(const Variant& variant) {
+  const Graph& graph = *variant.graph;
+  std::map<DType, double> work;
+  const auto add = [&](const Node& node, double flops) {
+    const ValueId x = node.input(0);
+    if (x != kNoValue && flops > 0) work[graph.value(x).type.dtype] += flops;
+  };
   for (const Step& step : variant.steps) {
-    if (step.node < 0) continue;
-    const ValueId x = variant.graph->node(step.node).input(0);
-    flops[variant.graph->value(x).type.dtype] += step.flops;
+    if (step.node >= 0) add(graph.node(step.node), step.flops);
   }
+  if (!work.empty()) return work;
+  for (NodeId id : graph.order()) add(graph.node(id), node_flops(graph, graph.node(id)));
+  if (!work.empty()) return work;
+  for (NodeId id : graph.order()) {
+    for (ValueId v : graph.node(id).outputs) {
+      if (v == kNoValue || !graph.value(v).type.fixed()) continue;
+      work[graph.value(v).type.dtype] += static_cast<double>(element_count(graph.value(v).type.fixed_shape()));
+    }
+  }
+  return work;
+}
+
+// The dtype that most of the arithmetic reads: "int8" or "int16" of integers of so many bits, with or without a sign, which passes exchange;
+// that of networks of other integers, of float64 and of 16-bit floats; otherwise `element`, which packages name.
+std::string precision_run(const Variant& variant, const std::string& element) {
+  std::map<DType, double> work = work_by_type(variant);
+  work.erase(DType::Undefined);  // of types that are not known
   const auto most =
-      std::max_element(flops.begin(), flops.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (most == flops.end() || most->second == 0 || most->first == DType::Float32) return element;
+      std::max_element(work.begin(), work.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == work.end() || most->first == DType::Float32) return element;
   const size_t size = dtype_size(most->first);
-  if (is_float(most->first)) return std::string(dtype_name(most->first));
-  return is_integer(most->first) && size <= 2 ? cat("int", 8 * size) : element;
+  return is_integer(most->first) && size <= 2 ? cat("int", 8 * size) : std::string(dtype_name(most->first));
 }
 
 std::string metadata_of(const Package& package, std::string_view key) {

@@ -209,24 +209,33 @@ class Bridge {
   Graph& graph_;
 };
 
+// A value that others make from now on: of integers the number that their quantiser rounds, which is another one then.
+ValueId take_over(Graph& target, const std::string& name) {
+  const ValueId made = value_of(target, name, "target");
+  const NodeId old = Uses(target).producer[made];
+  if (old < 0) fail_unsupported("'", plain(name), "' is made by no layer");
+  const std::string before = target.unused_value_name(name + "_before");
+  if (target.node(old).op == "QuantizeLinear")
+    return target.node(old).inputs[0] = target.add_value(target.unused_value_name(name + "_real"));
+  for (ValueId& v : target.node(old).outputs) {
+    if (v == made) v = target.add_value(before);
+  }
+  return made;
+}
+
 void replace_layers(const Edit& edit, const Graph& source, Graph& target) {
   const Uses uses(source);
+  const ValueId rounded = as_made(target, value_of(target, edit.output.target, "target"));
   std::map<ValueId, ValueId> partner;  // of the source's values
   Bridge bridge(target);
   for (const CommonValue& c : edit.inputs) {
-    const ValueId theirs = as_read(target, value_of(target, c.target, "target"));
+    const ValueId value = value_of(target, c.target, "target");
+    const ValueId theirs = value == rounded ? value : as_read(target, value);
     partner[value_of(source, c.source, "source")] = bridge.across(theirs, c.target_shape, c.source_shape, c.order);
   }
   for (const auto& [ours, theirs] : edit.held)
     partner[value_of(source, ours, "source")] = value_of(target, theirs, "target");
-  const ValueId end = value_of(source, edit.output.source, "source"),
-                made = value_of(target, edit.output.target, "target");
-  // What made it makes something else from now on.
-  const NodeId old = Uses(target).producer[made];
-  if (old < 0) fail_unsupported("'", plain(edit.output.target), "' is made by no layer");
-  for (ValueId& v : target.node(old).outputs) {
-    if (v == made) v = target.add_value(target.unused_value_name(edit.output.target + "_before"));
-  }
+  const ValueId end = value_of(source, edit.output.source, "source"), made = take_over(target, edit.output.target);
   std::set<NodeId> wanted;
   std::vector<ValueId> waiting = {end};
   while (!waiting.empty()) {

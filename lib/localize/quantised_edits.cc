@@ -161,6 +161,13 @@ void make_quantised_edit(const Edit& edit, const Graph& source, Graph& target) {
 
 ValueId as_read(const Graph& graph, ValueId value) {
   const Uses uses(graph);
+  // Operators on integers name what they make after the integers.
+  if (const NodeId maker = uses.producer[value]; maker >= 0 && graph.node(maker).op == "QuantizeLinear") {
+    for (NodeId reader : uses.readers[value]) {
+      if (graph.node(reader).op == "DequantizeLinear" && graph.node(reader).input(0) == value)
+        return graph.node(reader).output(0);
+    }
+  }
   for (NodeId id : uses.readers[value]) {
     if (graph.node(id).op != "QuantizeLinear" || graph.node(id).input(0) != value) continue;
     for (NodeId reader : uses.readers[graph.node(id).output(0)]) {
@@ -168,6 +175,12 @@ ValueId as_read(const Graph& graph, ValueId value) {
     }
   }
   return value;
+}
+
+ValueId as_made(const Graph& graph, ValueId value) {
+  const NodeId maker = Uses(graph).producer[value];
+  const bool rounded = maker >= 0 && graph.node(maker).op == "QuantizeLinear";
+  return rounded ? graph.node(maker).input(0) : value;
 }
 
 }  // namespace dnn

@@ -233,6 +233,31 @@ class Match {
     return clamp_bounds(source_, source_.node(readers[0])) ? readers[0] : -1;
   }
 
+  static std::set<std::string> readers_ops(const Graph& graph, const Uses& uses, ValueId value) {
+    std::set<std::string> ops;
+    for (NodeId reader : uses.readers[value]) ops.insert(graph.node(reader).op);
+    return ops;
+  }
+
+  // The activation behind an operator without weights that reads a value, where that operator may have been left out: no such one reads the
+  // integers in the target, or what reads them is what reads the activation. A range that stands for the activation says that this is there.
+  NodeId clamp_past_one(ValueId value, ValueId integers) const {
+    std::set<std::string> there;
+    for (NodeId reader : target_uses_.readers[integers]) {
+      if (target_.node(reader).op != "DequantizeLinear") continue;
+      there.merge(readers_ops(target_, target_uses_, target_.node(reader).output(0)));
+    }
+    for (NodeId reader : source_uses_.readers[value]) {
+      const Node& node = source_.node(reader);
+      const NodeId clamp = has_weight_input(node) || node.outputs.size() != 1 ? -1 : clamp_behind(node.output(0));
+      if (clamp < 0) continue;
+      const bool reads_what_follows = there == readers_ops(source_, source_uses_, source_.node(clamp).output(0)) &&
+                                      there != readers_ops(source_, source_uses_, value);
+      if (there.count(node.op) == 0 || reads_what_follows) return clamp;
+    }
+    return -1;
+  }
+
   void follow_values() {
     for (size_t i = 0; i < std::min(source_.inputs.size(), target_.inputs.size()); ++i)
       match_.values[target_.inputs[i]] = source_.inputs[i];
@@ -259,13 +284,18 @@ class Match {
     ValueId there = known->second;
     if (node.op == "QuantizeLinear") {
       const auto scale = scale_of(target_, node);
-      const NodeId clamp = clamp_behind(there);
-      const auto bounds = clamp < 0 ? std::nullopt : clamp_bounds(source_, source_.node(clamp));
+      const NodeId clamp = clamp_behind(there), further = clamp < 0 ? clamp_past_one(there, node.output(0)) : -1;
+      const auto bounds_of = [&](NodeId c) { return c < 0 ? std::nullopt : clamp_bounds(source_, source_.node(c)); };
+      const auto bounds = bounds_of(clamp), further_bounds = bounds_of(further);
       if (scale && bounds && stands_for(node, *scale, *bounds)) {
         match_.clamps[id] = clamp;
         there = source_.node(clamp).output(0);
       } else if (scale && bounds && !clamped_behind(node.output(0))) {
         match_.missing[id] = clamp;
+      } else if (scale && further_bounds && !clamped_behind(node.output(0)) &&
+                 stands_for(node, *scale, *further_bounds)) {
+        match_.clamps[id] = further;
+        there = source_.node(further).output(0);
       }
     }
     match_.values[node.output(0)] = there;

@@ -19,8 +19,28 @@ Graph with_one_sample(Graph graph) {
     if (!type.shape || type.shape->empty() || (*type.shape)[0].fixed()) continue;
     if (const std::string symbol = (*type.shape)[0].symbol; !symbol.empty()) bind_symbol(graph, symbol, 1);
   }
+  make_constant_outputs(graph);
   infer_types(graph);
   return graph;
+}
+
+void make_constant_outputs(Graph& graph) {
+  const Uses uses(graph);
+  for (ValueId v : std::vector<ValueId>(graph.outputs)) {
+    if (uses.producer[v] >= 0 || graph.is_input(v) || graph.constant(v) == nullptr) continue;
+    const ValueId kept =
+        graph.add_constant(graph.unused_value_name(graph.value(v).name + "_constant"), *graph.constant(v));
+    for (NodeId id : uses.readers[v]) {
+      for (ValueId& input : graph.node(id).inputs) input = input == v ? kept : input;
+    }
+    graph.value(v).constant.reset();
+    Node node;
+    node.op = "Identity";
+    node.name = graph.value(v).name;
+    node.inputs = {kept};
+    node.outputs = {v};
+    graph.add_node(std::move(node));
+  }
 }
 
 void connect_parts(std::vector<Part>& parts, const DeviceOptions& connection) {

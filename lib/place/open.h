@@ -27,7 +27,10 @@ auto on_part(const Part& part, Work&& work) {
   }
 }
 
-// `graph` with every open first extent 1, and its types inferred: what the functions below take.
+// Gives outputs that are constants a node that makes them: what no node makes is on no part.
+void make_constant_outputs(Graph& graph);
+
+// `graph` with every open first extent 1, its constant outputs made by nodes, and its types inferred: what the functions below take.
 Graph with_one_sample(Graph graph);
 
 // Connects those that are on other machines: before the functions below. `connection` as for dnn-infer.

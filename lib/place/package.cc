@@ -42,6 +42,8 @@ Graph ready_to_place(const Graph& graph) {
   passes.allow = [](const Graph& g, const std::string&, const Patch& patch) { return computes_sizes(g, patch); };
   run_passes(ready, passes);
   remove_dead_nodes(ready);
+  make_constant_outputs(ready);
+  if (ready.order().empty()) fail_unsupported("the network has no nodes, so that there is nothing to place");
   infer_types(ready);
   for (const std::vector<ValueId>* ids : {&ready.inputs, &ready.outputs}) {
     for (ValueId v : *ids) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <map>
 
 #include "base/error.h"
 
@@ -52,12 +53,15 @@ std::pair<double, double> Histogram::add(std::span<const float> values) {
   widen(exponent_of(std::max(std::abs(static_cast<double>(low)), std::abs(static_cast<double>(high)))));
   // A power of two: the product is exact, so that no rounding decides between two bins.
   const auto factor = static_cast<float>(std::ldexp(static_cast<double>(kHalf), -exponent_));
+  int64_t zeros = 0, at_low = 0, at_high = 0;
   for (const float x : values) {
     const int64_t bin = static_cast<int64_t>(std::floor(x * factor)) + kHalf;
     ++bins_[bin];
+    zeros += static_cast<int64_t>(x == 0);
+    at_low += static_cast<int64_t>(x == low);
+    at_high += static_cast<int64_t>(x == high);
   }
-  low_ = count_ == 0 ? static_cast<double>(low) : std::min(low_, static_cast<double>(low));
-  high_ = count_ == 0 ? static_cast<double>(high) : std::max(high_, static_cast<double>(high));
+  count_points(static_cast<double>(low), at_low, static_cast<double>(high), at_high, zeros);
   count_ += static_cast<int64_t>(values.size());
   return {static_cast<double>(low), static_cast<double>(high)};
 }
@@ -70,9 +74,18 @@ void Histogram::add(const Histogram& other) {
   Histogram same = other;
   same.widen(exponent_);
   for (size_t i = 0; i < bins_.size(); ++i) bins_[i] += same.bins_[i];
-  low_ = count_ == 0 ? other.low_ : std::min(low_, other.low_);
-  high_ = count_ == 0 ? other.high_ : std::max(high_, other.high_);
+  count_points(other.low_, other.at_low_, other.high_, other.at_high_, other.zeros_);
   count_ = total;
+}
+
+// Adds those of other numbers, before count_ has them.
+void Histogram::count_points(double low, int64_t at_low, double high, int64_t at_high, int64_t zeros) {
+  const bool first = count_ == 0;
+  at_low_ = first || low < low_ ? at_low : low == low_ ? at_low_ + at_low : at_low_;
+  at_high_ = first || high > high_ ? at_high : high == high_ ? at_high_ + at_high : at_high_;
+  low_ = first ? low : std::min(low_, low);
+  high_ = first ? high : std::max(high_, high);
+  zeros_ += zeros;
 }
 
 std::vector<Histogram::Bin> Histogram::bins() const {
@@ -86,8 +99,31 @@ std::vector<Histogram::Bin> Histogram::bins() const {
   return result;
 }
 
+std::vector<Histogram::Bin> Histogram::points() const {
+  std::vector<Bin> result;
+  const auto add = [&](double x, int64_t n) {
+    if (n > 0 && (result.empty() || result.back().centre != x)) result.push_back({x, n});
+  };
+  add(low_, at_low_);
+  if (low_ <= 0 && high_ >= 0) add(0, zeros_);
+  add(high_, at_high_);
+  return result;
+}
+
+std::vector<Histogram::Bin> Histogram::bins_between() const {
+  std::map<int64_t, int64_t> at_points;  // by bin
+  for (const Bin& point : points())
+    at_points[static_cast<int64_t>(std::floor(point.centre / width())) + kHalf] += point.count;
+  std::vector<Bin> result = bins();
+  for (Bin& bin : result) {
+    const auto at = at_points.find(static_cast<int64_t>(std::floor(bin.centre / width())) + kHalf);
+    if (at != at_points.end()) bin.count = std::max<int64_t>(bin.count - at->second, 0);
+  }
+  return result;
+}
+
 Histogram::Parts Histogram::parts() const {
-  Parts parts = {exponent_, low_, high_, not_finite_, 0, {}};
+  Parts parts = {exponent_, low_, high_, not_finite_, zeros_, at_low_, at_high_, 0, {}};
   const auto filled = [](int64_t n) { return n != 0; };
   const auto first = std::find_if(bins_.begin(), bins_.end(), filled);
   const auto last = std::find_if(bins_.rbegin(), bins_.rend(), filled).base();
@@ -118,8 +154,14 @@ Histogram Histogram::of(const Parts& parts) {
   };
   if (!(parts.low <= parts.high) || !outer(parts.low, parts.first) || !outer(parts.high, parts.first + n - 1))
     fail_malformed("a histogram's extremes do not fit its bins");
+  for (const int64_t n : {parts.zeros, parts.at_low, parts.at_high}) {
+    if (n < 0 || n > histogram.count_) fail_malformed("a histogram has more numbers at a point than there are");
+  }
   histogram.low_ = parts.low;
   histogram.high_ = parts.high;
+  histogram.zeros_ = parts.zeros;
+  histogram.at_low_ = parts.at_low;
+  histogram.at_high_ = parts.at_high;
   return histogram;
 }
 

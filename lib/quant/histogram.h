@@ -34,24 +34,31 @@ class Histogram {
   };
   std::vector<Bin> bins() const;
   double width() const;
+  // Numbers that many may be, where a bin would have them spread over its width: 0, as ReLU makes it, and both extremes, as Clip does.
+  std::vector<Bin> points() const;
+  // bins() without the points.
+  std::vector<Bin> bins_between() const;
 
   // All that a histogram is.
   struct Parts {
     int exponent = 0;
     double low = 0, high = 0;
     int64_t not_finite = 0;
-    int64_t first = 0;            // the bin of the first count
-    std::vector<int64_t> counts;  // from the first that is not 0 to the last
+    int64_t zeros = 0, at_low = 0, at_high = 0;  // 0 where they were not counted
+    int64_t first = 0;                           // the bin of the first count
+    std::vector<int64_t> counts;                 // from the first that is not 0 to the last
   };
   Parts parts() const;
   static Histogram of(const Parts& parts);  // throws Malformed for what parts() never gives
 
  private:
   void widen(int exponent);
+  void count_points(double low, int64_t at_low, double high, int64_t at_high, int64_t zeros);
 
   int exponent_ = 0;
   double low_ = 0, high_ = 0;
   int64_t count_ = 0, not_finite_ = 0;
+  int64_t zeros_ = 0, at_low_ = 0, at_high_ = 0;
   std::vector<int64_t> bins_;  // 2 * kHalf, empty until the first number
 };
 

@@ -30,14 +30,21 @@ bool holds_layer_norms(const QuantizeRequest& request) {
   return !request.opset || *request.opset >= kOpsetOfLayerNorms;
 }
 
+// `keep_float`: names of nodes and values of the file, then of what is quantised.
+Graph prepared(const QuantizeRequest& request, const Format* format, std::set<std::string>* keep_float) {
+  const Graph model =
+      read_to_convert(request.model, format, {.surgery = request.surgery, .warn = request.options.calibrate.warn});
+  Graph result = prepare(model, holds_layer_norms(request));
+  *keep_float = names_after(model, result, *keep_float);
+  return result;
+}
+
 class Job {
  public:
   Job(const QuantizeRequest& request, const Format* format)
       : request_(request),
         options_(request.options),
-        prepared_(prepare(read_to_convert(request.model, format,
-                                          {.surgery = request.surgery, .warn = request.options.calibrate.warn}),
-                          holds_layer_norms(request))),
+        prepared_(prepared(request, format, &options_.keep_float)),
         bound_(bound_graph(prepared_)),
         inputs_(prepared_, request) {
     options_.fuses = format == find_format("tflite") ? fuses_in_tflite
@@ -153,7 +160,7 @@ class Job {
       }
       if (state.preprocess != inputs_.preprocess())
         fail_usage(request_.states.front(), ": the state is of another preprocessing: ", state.preprocess);
-      calibration_.done = state.done(request_.calibrate);
+      calibration_.done = state.done(named_here(request_.calibrate));
       options.checkpoint = [&](const Calibration& calibration) { save(state, calibration); };
     }
     calibrate(bound_, *source, options, &calibration_);
@@ -173,10 +180,12 @@ class Job {
     now.network = before.network;
     now.preprocess = before.preprocess;
     now.sources = before.sources;
-    const auto same = std::find_if(now.sources.begin(), now.sources.end(),
-                                   [&](const State::Source& s) { return s.is(request_.calibrate); });
+    SeenInputs here = named_here(request_.calibrate);
+    const auto same =
+        std::find_if(now.sources.begin(), now.sources.end(), [&](const SeenInputs& s) { return s.is(here); });
     if (same == now.sources.end()) {
-      now.sources.push_back({request_.calibrate, calibration.done});
+      here.done = calibration.done;
+      now.sources.push_back(std::move(here));
     } else {
       same->done = calibration.done;
     }
@@ -256,6 +265,7 @@ QuantizedModel store_model(const QuantizeRequest& request, const Format* format)
     result.reports.validation = validation;
   }
   if (dtype == DType::Float16) {
+    result.reports.report.underflow = float16_underflow(prepared);
     convert.dtype = dtype;
   } else {
     store_weights(prepared, dtype);

@@ -131,8 +131,15 @@ class Planner {
   }
 
   bool kept(const Node& node) {
-    bool found = options_.keep_float.count(node.name) != 0 && !node.name.empty();
-    if (found) named_.insert(node.name);
+    bool found = false;
+    std::vector<std::string> names =
+        sources_of(node);  // those of the model's file, of which one operator may be several
+    names.push_back(node.name);
+    for (const std::string& name : names) {
+      if (name.empty() || options_.keep_float.count(name) == 0) continue;
+      named_.insert(name);
+      found = true;
+    }
     for (ValueId v : node.outputs) {
       if (v == kNoValue || options_.keep_float.count(graph_.value(v).name) == 0) continue;
       named_.insert(graph_.value(v).name);

@@ -124,6 +124,23 @@ Graph prepare(Graph model, bool layer_norms) {
   return model;
 }
 
+std::set<std::string> names_after(const Graph& model, const Graph& prepared, const std::set<std::string>& names) {
+  const auto maker = [](const Graph& graph, const std::string& name) -> const Node* {
+    for (NodeId id : graph.order()) {
+      for (ValueId v : graph.node(id).outputs) {
+        if (v != kNoValue && graph.value(v).name == name) return &graph.node(id);
+      }
+    }
+    return nullptr;
+  };
+  std::set<std::string> result;
+  for (const std::string& name : names) {
+    const Node* before = maker(prepared, name) == nullptr ? maker(model, name) : nullptr;
+    result.insert(before == nullptr || before->name.empty() ? name : before->name);
+  }
+  return result;
+}
+
 Graph bound_graph(const Graph& prepared) {
   Graph bound = prepared;
   fix_open_extents(bound);

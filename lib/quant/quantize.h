@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "ops/underflow.h"
 #include "quant/accumulator.h"
 #include "quant/calibrate.h"
 #include "quant/plan.h"
@@ -53,12 +54,15 @@ struct QuantizeReport {
     std::string node, op, reason;
   };
   std::vector<Left> left_float;
+  std::vector<Underflow> underflow;  // of --scheme float16
   int64_t integer_nodes = 0;
 };
 
 // The network as it is quantised: batch norms folded, constants computed, activations recognised, and layer norms where
 // `layer_norms`: in one operator, whose means and deviations no quantiser rounds. Throws Unsupported where it holds integers already.
 Graph prepare(Graph model, bool layer_norms = true);
+// `names` of nodes and values of `model`, where those of values that `prepared`, made of it, makes no more are the nodes' that made them.
+std::set<std::string> names_after(const Graph& model, const Graph& prepared, const std::set<std::string>& names);
 // Throws Unsupported where the network holds integers already.
 void refuse_quantised(const Graph& model);
 // Throws Unsupported where no node reads float32. Types must be inferred.

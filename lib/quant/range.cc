@@ -38,25 +38,41 @@ Range percentile(const Seen& seen, DType, bool) {
   return range;
 }
 
-// Mean squared distance between numbers and what the integers of `affine` make of them; within a step it is taken as even
-// where a bin is not narrower than a step.
-double noise_of(const Bins& bins, const Affine& affine, double bin_width) {
+// Squared distance between a number and what the integers of `affine` make of it.
+double squared_error(double x, const Affine& affine) {
+  const double scale = static_cast<double>(affine.scale);
+  const double error = x - std::clamp(std::nearbyint(x / scale) * scale, affine.lowest(), affine.highest());
+  return error * error;
+}
+
+// Bins as noise_of() goes through them: once for all ranges that are tried.
+struct Spread {
+  explicit Spread(const Histogram& histogram)
+      : bins(histogram.bins()),
+        between(histogram.bins_between()),
+        points(histogram.points()),
+        width(histogram.width()) {}
+  Bins bins, between, points;
+  double width;
+};
+
+// Mean squared distance between numbers and what the integers of `affine` make of them. Where a bin is not narrower than a step, numbers
+// lie anywhere in a step, but for those at points: half of what a ReLU makes is 0, which costs nothing.
+double noise_of(const Spread& spread, const Affine& affine) {
   const double low = affine.lowest(), high = affine.highest(), scale = static_cast<double>(affine.scale);
+  const bool coarse = spread.width >= scale;
   double sum = 0;
   int64_t count = 0;
-  for (const Histogram::Bin& bin : bins) {
-    double error = 0;
-    if (bin.centre < low || bin.centre > high) {
-      error = bin.centre - std::clamp(bin.centre, low, high);
-      error *= error;
-    } else if (bin_width >= scale) {
-      error = scale * scale / 12;
-    } else {
-      error = bin.centre - std::nearbyint(bin.centre / scale) * scale;
-      error *= error;
-    }
+  const auto add = [&](const Histogram::Bin& bin, double error) {
     sum += error * static_cast<double>(bin.count);
     count += bin.count;
+  };
+  for (const Histogram::Bin& bin : coarse ? spread.between : spread.bins) {
+    const bool clipped = bin.centre < low || bin.centre > high;
+    add(bin, coarse && !clipped ? scale * scale / 12 : squared_error(bin.centre, affine));
+  }
+  if (coarse) {
+    for (const Histogram::Bin& point : spread.points) add(point, squared_error(point.centre, affine));
   }
   return count == 0 ? 0 : sum / static_cast<double>(count);
 }
@@ -65,12 +81,12 @@ double noise_of(const Bins& bins, const Affine& affine, double bin_width) {
 // drawn in together first, then each by itself.
 Range least_squares(const Seen& seen, DType dtype, bool symmetric) {
   constexpr int kSteps = 64;
-  const Bins bins = seen.histogram.bins();
+  const Spread spread(seen.histogram);
   const double low = std::min(seen.histogram.lowest(), 0.0), high = std::max(seen.histogram.highest(), 0.0);
   Range best = {low, high};
   double least = std::numeric_limits<double>::infinity();
   const auto attempt = [&](double from, double to) {
-    const double noise = noise_of(bins, affine_of(from, to, dtype, symmetric), seen.histogram.width());
+    const double noise = noise_of(spread, affine_of(from, to, dtype, symmetric));
     if (noise >= least) return;
     least = noise;
     best = {from, to};
@@ -196,7 +212,7 @@ RangeCost cost_of(const Histogram& histogram, const Affine& affine) {
     if (bin.centre < affine.lowest() - half || bin.centre > affine.highest() + half)
       cost.clipped += static_cast<double>(bin.count) / total;
   }
-  cost.noise = noise_of(bins, affine, histogram.width());
+  cost.noise = noise_of(Spread(histogram), affine);
   return cost;
 }
 

@@ -188,7 +188,7 @@ std::string search_text(const SearchResult& search, const std::string& output) {
 
 std::string report_json(const Reports& reports) {
   const QuantizeReport& report = reports.report;
-  Json quantizers = Json::array(), weights = Json::array(), left = Json::array();
+  Json quantizers = Json::array(), weights = Json::array(), left = Json::array(), underflow = Json::array();
   for (const QuantizerReport& q : report.quantizers) {
     quantizers.push_back({{"values", q.values},
                           {"seen", {q.seen.low, q.seen.high}},
@@ -211,10 +211,12 @@ std::string report_json(const Reports& reports) {
   }
   for (const QuantizeReport::Left& l : report.left_float)
     left.push_back({{"node", l.node}, {"op", l.op}, {"reason", l.reason}});
+  for (const Underflow& u : report.underflow)
+    underflow.push_back({{"layer", u.layer}, {"weights", u.weights}, {"zeros", u.zeros}, {"denormal", u.denormal}});
   Json json = {{"scheme", report.scheme},   {"method", report.method.empty() ? Json() : Json(report.method)},
                {"samples", report.samples}, {"integer_nodes", report.integer_nodes},
                {"quantizers", quantizers},  {"weights", weights},
-               {"left_float", left}};
+               {"left_float", left},        {"underflow", underflow}};
   json["validation"] = reports.validation ? validation_json(*reports.validation) : Json();
   json["sensitivity"] = reports.sensitivity ? sensitivity_json(*reports.sensitivity) : Json();
   json["search"] = reports.search ? search_json(*reports.search) : Json();

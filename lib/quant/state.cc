@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json_text.h"
@@ -30,6 +30,9 @@ Json seen_json(const std::string& name, const Seen& seen) {
           {"low_sum", seen.low_sum.parts()},
           {"high_sum", seen.high_sum.parts()},
           {"not_finite", parts.not_finite},
+          {"zeros", parts.zeros},
+          {"at_low", parts.at_low},
+          {"at_high", parts.at_high},
           {"exponent", parts.exponent},
           {"first", parts.first},
           {"counts", parts.counts}};
@@ -93,6 +96,10 @@ Seen seen_in(const Json& json) {
   parts.low = finite_in(json.at("low"));
   parts.high = finite_in(json.at("high"));
   parts.not_finite = count_in(json, "not_finite");
+  // States of older versions lack these.
+  for (const auto& [key, n] :
+       {std::pair("zeros", &parts.zeros), {"at_low", &parts.at_low}, {"at_high", &parts.at_high}})
+    *n = json.contains(key) ? count_in(json, key) : 0;
   const Json& exponent = json.at("exponent");
   if (!exponent.is_number_integer()) fail_malformed("'exponent' is no whole number");
   const auto e = exponent.get<int64_t>();
@@ -130,7 +137,8 @@ State state_in(const Json& json) {
   state.preprocess = json.at("preprocess").get<std::string>();
   state.samples = count_in(json, "samples");
   for (const Json& source : json.at("sources"))
-    state.sources.push_back({source.at("inputs").get<std::vector<std::string>>(), ranges_in(source.at("done"))});
+    state.sources.push_back({source.at("inputs").get<std::vector<std::string>>(), ranges_in(source.at("done")),
+                             source.value("folder", "")});
   for (const Json& value : json.at("values")) {
     const Seen seen = seen_in(value);
     if (seen.samples > state.samples) fail_malformed("a value was seen in more samples than there are");
@@ -151,12 +159,6 @@ State state_in(const Json& json) {
   return state;
 }
 
-bool overlap(const Ranges& a, const Ranges& b) {
-  return std::any_of(a.begin(), a.end(), [&](const auto& x) {
-    return std::any_of(b.begin(), b.end(), [&](const auto& y) { return x.first < y.second && y.first < x.second; });
-  });
-}
-
 // Rows of both, which do not overlap.
 Ranges joined(Ranges a, const Ranges& b) {
   a.insert(a.end(), b.begin(), b.end());
@@ -172,20 +174,32 @@ Ranges joined(Ranges a, const Ranges& b) {
   return result;
 }
 
-}  // namespace
-
-bool State::Source::is(const std::vector<std::string>& others) const {
-  const auto whole = [](const std::string& path) {
-    std::error_code none;
-    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, none), none);
-  };
-  const auto same = [&](const std::string& a, const std::string& b) { return a == b || whole(a) == whole(b); };
-  return std::equal(inputs.begin(), inputs.end(), others.begin(), others.end(), same);
+// A sample that counted twice would weigh twice.
+void refuse_seen_twice(const State& state, const SeenInputs& part) {
+  for (const SeenInputs& source : state.sources) {
+    const Ranges twice = common_positions(done_by(source, part), part.done);
+    if (twice.empty()) continue;
+    std::string where;
+    if (source.inputs != part.inputs) where = cat(", as ", join(source.inputs));
+    const int64_t n = count_positions(twice);
+    fail_usage(counted(n, "sample"), " of ", join(part.inputs), n == 1 ? " was" : " were",
+               " seen by another state, too", where,
+               ": no sample may be in two; give each state a --shard of its own, as 0/2 and 1/2");
+  }
 }
 
-Ranges State::done(const std::vector<std::string>& inputs) const {
-  const auto source = std::find_if(sources.begin(), sources.end(), [&](const Source& s) { return s.is(inputs); });
-  return source == sources.end() ? Ranges() : source->done;
+}  // namespace
+
+Ranges State::done(const SeenInputs& inputs) const {
+  Ranges all;
+  for (const SeenInputs& source : sources) {
+    for (const auto& [from, to] : done_by(source, inputs)) {
+      for (int64_t position = from; position < to; ++position) {
+        if (!holds_position(all, position)) add_position(&all, position);
+      }
+    }
+  }
+  return all;
 }
 
 std::string fingerprint(const Graph& bound) {
@@ -195,8 +209,8 @@ std::string fingerprint(const Graph& bound) {
 
 std::string state_json(const State& state) {
   Json sources = Json::array(), values = Json::array(), means = Json::array();
-  for (const State::Source& source : state.sources)
-    sources.push_back({{"inputs", source.inputs}, {"done", source.done}});
+  for (const SeenInputs& source : state.sources)
+    sources.push_back({{"inputs", source.inputs}, {"folder", source.folder}, {"done", source.done}});
   for (const auto& [name, seen] : state.seen) values.push_back(seen_json(name, seen));
   for (const auto& [name, of] : state.means) {
     Json sums = Json::array();
@@ -239,13 +253,12 @@ void merge(State* into, const State& part) {
   if (into->network != part.network) fail_usage("the states are of different networks");
   if (into->preprocess != part.preprocess)
     fail_usage("the states are of different preprocessing: ", into->preprocess, " and ", part.preprocess);
-  for (const State::Source& source : part.sources) {
-    const auto same = std::find_if(into->sources.begin(), into->sources.end(),
-                                   [&](const State::Source& s) { return s.is(source.inputs); });
+  for (const SeenInputs& source : part.sources) refuse_seen_twice(*into, source);
+  for (const SeenInputs& source : part.sources) {
+    const auto same =
+        std::find_if(into->sources.begin(), into->sources.end(), [&](const SeenInputs& s) { return s.is(source); });
     if (same == into->sources.end()) {
       into->sources.push_back(source);
-    } else if (overlap(same->done, source.done)) {
-      fail_usage("two states have seen the same samples of ", join(source.inputs));
     } else {
       same->done = joined(std::move(same->done), source.done);
     }

@@ -6,25 +6,20 @@
 #include <vector>
 
 #include "quant/calibrate.h"
+#include "quant/seen_inputs.h"
 
 namespace dnn::quant {
 
 struct State {
-  struct Source {
-    std::vector<std::string> inputs;  // as a command line named them
-    Ranges done;                      // ids of samples
-    // These are the same files, however their paths are spelt.
-    bool is(const std::vector<std::string>& others) const;
-  };
   std::string network;     // see fingerprint()
   std::string preprocess;  // of images; "" of other inputs
   int64_t samples = 0;     // that were read
-  std::vector<Source> sources;
+  std::vector<SeenInputs> sources;
   std::map<std::string, Seen> seen;  // by value
   std::map<std::string, ChannelMeans> means;
 
-  // The samples done of these inputs.
-  Ranges done(const std::vector<std::string>& inputs) const;
+  // The samples done of these inputs, as this list of them or as parts of others.
+  Ranges done(const SeenInputs& inputs) const;
 };
 
 // SHA-256 of the network's text and weights.

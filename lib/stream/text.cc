@@ -53,7 +53,7 @@ std::string to_text(const Header& h) {
   if (!h.label_set.empty()) {
     out += detail("labels", plain(h.label_set) + (h.label_offset == 0 ? "" : cat(", class - ", h.label_offset)));
   }
-  out += detail("preprocess", h.preprocess);
+  out += detail("preprocess", clean(h.preprocess));
   if (h.batch) out += detail("batch", cat(*h.batch));
   if (h.threads) out += detail("threads", cat(*h.threads));
   out += detail("affinity", plain(h.affinity));

@@ -1,4 +1,5 @@
 """scripts/fetch against servers of every kind: with ranges and without, cut off, of changed files, with wrong hashes, gone."""
+import fcntl
 import hashlib
 import http.server
 import os
@@ -99,6 +100,15 @@ class Fetch(unittest.TestCase):
         self.assertFalse((self.folder / "net.bin").exists())
         self.whole(self.fetch("--no-verify", self.url))
         self.assertEqual(self.server.asked[4], "bytes=600000-")
+
+    def test_of_two_runs_at_once_one_is_refused(self):
+        lock = self.folder / "net.bin.part.lock"
+        with open(lock, "w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            done = self.fetch("--sha256", SHA256, self.url)
+            self.assertEqual((done.returncode, self.server.asked), (5, []))
+            self.assertIn("net.bin: another run is fetching it; wait for that, or choose another folder", done.stderr)
+        self.whole(self.fetch("--sha256", SHA256, self.url))  # nobody holds the lock that a killed run leaves
 
     def test_servers_without_ranges_begin_again(self):
         self.server.kind, self.server.cuts = "plain", 2

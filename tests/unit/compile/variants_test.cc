@@ -2,11 +2,13 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/cpu.h"
 #include "base/file.h"
 #include "cache.h"
+#include "compile/explain.h"
 #include "compile/open.h"
 #include "devices/device.h"
 #include "graph/text.h"
@@ -294,6 +296,27 @@ TEST(Source, OfAnotherUsersPackageIsBesideItOrInIt) {
     EXPECT_TRUE(open_session("cpu", anew)->run({x})[0].identical(expected));
     write_file(users.model, text);
   }
+}
+
+// A package may be another's: what it says begins no line of the text.
+TEST(Variants, TextOfAPackageShowsWhatIsUnseen) {
+  Package package = compile(two_layers(), options_for("x86-64"));
+  const auto lines = [&] {
+    const std::string text = package_to_text(package);
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  const auto before = lines();
+  const std::string hostile = "\n::error::\x1b[2J";
+  PackageInfo& info = package.info;
+  for (std::string* text :
+       {&info.model_path, &info.model_sha256, &info.model_format, &info.dtype, &info.compiler, &info.tool_version})
+    *text += hostile;
+  package.variants[0].target.isa += hostile;
+  package.variants[0].target.backend += hostile;
+  ASSERT_FALSE(package.variants[0].kernels.empty());
+  package.variants[0].kernels[0].name += hostile;
+  EXPECT_EQ(lines(), before);
+  EXPECT_EQ(package_to_text(package).find('\x1b'), std::string::npos);
 }
 
 }  // namespace

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
+#include <set>
+#include <thread>
 
 #include "base/error.h"
 #include "image/data_set.h"
@@ -141,6 +144,41 @@ TEST_F(Pack, RefusesAPartialFileOfOtherImages) {
   } catch (const Error& e) {
     EXPECT_EQ(e.kind(), ErrorKind::Usage);
   }
+}
+
+// A run that comes while another one is at the same file is refused, whenever that is: the file is never of both.
+TEST_F(Pack, RunsAtOnceNeverMix) {
+  const PackOptions small = {.max_side = 20, .threads = 1}, whole = {.threads = 1};
+  std::set<std::string> right;
+  for (const PackOptions& options : {small, whole}) {
+    pack(options);
+    right.insert(read_file(at("set.dnnd")));
+  }
+  constexpr int kPacks = 120;
+  std::atomic<int> running = 2, refused = 0;
+  std::vector<std::thread> writers;
+  for (const PackOptions* options : {&small, &whole}) {
+    writers.emplace_back([this, options, &running, &refused] {
+      for (int made = 0; made < kPacks;) {
+        try {
+          pack(*options);
+          ++made;
+        } catch (const Error& e) {
+          EXPECT_EQ(e.kind(), ErrorKind::Environment);
+          EXPECT_NE(std::string(e.what()).find("set.dnnd.partial: another process is making it"), std::string::npos)
+              << e.what();
+          ++refused;
+        }
+      }
+      --running;
+    });
+  }
+  int mixed = 0;
+  while (running > 0) mixed += static_cast<int>(right.count(read_file(at("set.dnnd"))) == 0);
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_EQ(mixed, 0);
+  EXPECT_GT(refused, 0);
+  EXPECT_EQ(right.count(read_file(at("set.dnnd"))), 1U);
 }
 
 // The partial file's name can be guessed: whoever may write the folder can put a link there.

@@ -16,6 +16,7 @@
 #include "place/measure.h"
 #include "place/rules.h"
 #include "place/timeline.h"
+#include "refused.h"
 #include "unit/place/options.h"
 
 namespace dnn::place {
@@ -120,6 +121,51 @@ std::vector<Tensor> one_after_another(const Package& package, const std::vector<
 TEST(PlacedPackage, ArithmeticOnShapesIsNoPart) {
   const Graph ready = ready_to_place(packaged_network());
   for (NodeId id : ready.order()) EXPECT_NE(ready.node(id).op, "Shape");
+}
+
+// No layer makes a constant, one that a layer reads, too, the result of constants, or an input that is handed through.
+TEST(PlacedPackage, OutputsMayBeConstantsAndInputs) {
+  const Graph graph = parse_graph(R"(graph "net" {
+  opset 28
+  input x: float32[1,2,4,4]
+  input z: float32[1,3]
+  const k: float32[2] = {5, 7}
+  const b: float32[1,2,1,1] = {1, 2}
+  const c: float32[2] = {3, 4}
+  a = Relu(x) @stem
+  d = Add(a, b) @right
+  e = Neg(a) @left
+  f = Concat(d, e) @join {axis = 1}
+  m = Mul(k, c) @never
+  output f
+  output k
+  output b
+  output m
+  output z
+})");
+  const std::vector<Tensor> inputs = inputs_for(graph);
+  const std::vector<Tensor> expected = interpret(graph, inputs);
+  const Graph ready = ready_to_place(graph);
+  for (const std::string& devices : device_lists()) {
+    for (const char* rules : {"C *", "C *\nD left", "D *\nC b"}) {
+      for (const int opt : {0, 3}) {
+        const std::vector<Part> parts = parse_parts(devices);
+        const Divided divided = divide(ready, place_by_rules(ready, parts, rules, "rules"));
+        const auto package =
+            written_and_read(make_placed(graph, divided.graph, parts, {{divided.places}}, options(opt)));
+        PlacedSession session(package, {});
+        const std::vector<Tensor> given = session.run(inputs);
+        ASSERT_EQ(given.size(), expected.size());
+        for (size_t i = 0; i < given.size(); ++i)
+          EXPECT_TRUE(given[i].identical(expected[i])) << i << " " << devices << " " << rules << " -O" << opt;
+      }
+    }
+  }
+}
+
+TEST(PlacedPackage, WithoutNodesThereIsNothingToPlace) {
+  const Graph graph = parse_graph("graph \"net\" {\n  opset 28\n  input x: float32[1,3]\n  output x\n}");
+  EXPECT_EQ(refused([&] { ready_to_place(graph); }), "4 the network has no nodes, so that there is nothing to place");
 }
 
 TEST(PlacedPackage, GivesTheBitsOfEachDeviceAlone) {

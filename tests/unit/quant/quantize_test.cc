@@ -100,6 +100,58 @@ TEST(Plan, WhatNothingOnIntegersReadsIsNotRounded) {
     EXPECT_LT(compare(interpret(graph, {sample})[0], interpret(integers, {sample})[0]).relative(), 0.05);
 }
 
+// A user knows the names of the model's file: those of a norm that a convolution takes in, of the nodes that one activation or layer norm
+// was recognised in, and of what they make.
+TEST(Plan, NamesInsideOfOneOperatorLeaveItInFloat) {
+  const Graph model = parsed(R"(
+  input x: float32[1,4,6,6]
+  const w: float32[4,4,3,3] = random(1)
+  const g: float32[4] = {1,2,3,4}
+  const h: float32[4] = {0.5,0.25,0.125,1}
+  const three: float32[] = {3}
+  const six: float32[] = {6}
+  const zero: float32[] = {0}
+  const two: float32[] = {2}
+  const tiny: float32[] = {0.00001}
+  const axes: int64[1] = {-1}
+  const scale: float32[6] = random(2)
+  const shift: float32[6] = random(3)
+  const v: float32[6,6] = random(4)
+  c = Conv(x, w) @conv {pads = [1, 1, 1, 1]}
+  n = BatchNormalization(c, g, h, h, g) @bn
+  up = Add(n, three) @lift
+  in = Clip(up, zero, six) @clip
+  by = Mul(n, in) @gate
+  a = Div(by, six) @swish
+  mean = ReduceMean(a, axes) @mean
+  off = Sub(a, mean) @off
+  square = Pow(off, two) @square
+  variance = ReduceMean(square, axes) @variance
+  more = Add(variance, tiny) @more
+  deviation = Sqrt(more) @deviation
+  unit = Div(off, deviation) @unit
+  scaled = Mul(unit, scale) @scaled
+  l = Add(scaled, shift) @norm
+  y = MatMul(l, v) @head
+  output y
+)");
+  const Graph prepared = prepare(model), graph = bound_graph(prepared);
+  const auto left_with = [&](const std::string& name) {
+    PlanOptions o{.keep_float = names_after(model, prepared, {name}), .fuses = fuses_in_tflite};
+    const Plan plan = make_plan(graph, o);
+    std::vector<std::string> ops;
+    for (NodeId id : plan.left_float) ops.push_back(graph.node(id).op);
+    return join(ops, " ");
+  };
+  for (const char* name : {"conv", "c", "bn", "n"}) EXPECT_EQ(left_with(name), "Conv") << name;
+  for (const char* name : {"lift", "up", "clip", "in", "gate", "by", "swish", "a"})
+    EXPECT_EQ(left_with(name), "HardSwish") << name;
+  // Layer norms are in float32 anyhow.
+  for (const char* name : {"mean", "off", "square", "variance", "more", "deviation", "unit", "scaled", "norm", "l"})
+    EXPECT_EQ(left_with(name), "") << name;
+  EXPECT_THROW(left_with("nothing"), Error);
+}
+
 // What has as many numbers as there are channels is a bias by channel only along the last axis, and in the product's own shape.
 TEST(Plan, ASumAlongRowsIsNoBias) {
   for (const char* shape : {"[4,1]", "[1,1,1,4]"}) {

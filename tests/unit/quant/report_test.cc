@@ -58,7 +58,27 @@ TEST(QuantizeSchemas, Reports) {
   EXPECT_FALSE(searched.reports.excluded.empty());
   QuantizeRequest half = request(folder);
   half.options.scheme = scheme_named("float16");
-  expect(half);
+  EXPECT_TRUE(expect(half).reports.report.underflow.empty());
+  // Weights that float16 has no numbers for are counted, in both formats, and warned of once.
+  Graph faint = parsed(
+      "  input x: float32[1,4,6,6]\n  const w: float32[1,4,1,1] = {1e-9, 2e-8, 3e-7, 1}\n"
+      "  const v: float32[1,1,1,1] = {0.5}\n  m = Conv(x, w) @faint\n  y = Conv(m, v) @clear\n  output y\n");
+  half.model = folder.path() + "/faint.onnx";
+  half.validate.clear();
+  write_model(faint, half.model);
+  for (const char* name : {"/half.onnx", "/half.tflite"}) {
+    half.output = folder.path() + name;
+    std::vector<std::string> said;
+    half.options.calibrate.warn = [&](const std::string& message) { said.push_back(message); };
+    const std::vector<Underflow> found = expect(half).reports.report.underflow;
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].weights, "w");
+    EXPECT_EQ(found[0].zeros, 0.5);  // 1e-9 and 2e-8: numpy.float16 has 0 for both
+    EXPECT_EQ(found[0].denormal, 0.25);
+    EXPECT_EQ(said,
+              (std::vector<std::string>{"most weights are below float16's smallest normal number, 6.1e-05, in node "
+                                        "'faint' (Conv) (50.0 % become 0, 25.0 % denormal)"}));
+  }
   EXPECT_EQ(join(schema.unseen(), " "), "");
 }
 

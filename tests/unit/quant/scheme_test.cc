@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -54,7 +55,7 @@ TEST(Weights, EachChannelHasItsScale) {
 }
 
 TEST(Histogram, OrderDoesNotMatter) {
-  const std::vector<float> small = {0.001F, -0.002F, 0, 0.5F}, large = {300, -7, 1e-30F, kInf, NAN};
+  const std::vector<float> small = {0.001F, -0.002F, 0, 0.5F}, large = {300, -7, 1e-30F, kInf, 300, NAN};
   Histogram one, other, third;
   one.add(small);
   one.add(large);
@@ -65,7 +66,7 @@ TEST(Histogram, OrderDoesNotMatter) {
   third.add(small);
   third.add(part);
   for (const Histogram* h : {&one, &other, &third}) {
-    EXPECT_EQ(h->count(), 7);
+    EXPECT_EQ(h->count(), 8);
     EXPECT_EQ(h->not_finite(), 2);
     EXPECT_EQ(h->lowest(), -7);
     EXPECT_EQ(h->highest(), 300);
@@ -74,6 +75,10 @@ TEST(Histogram, OrderDoesNotMatter) {
       EXPECT_EQ(h->bins()[i].count, one.bins()[i].count);
       EXPECT_EQ(h->bins()[i].centre, one.bins()[i].centre);
     }
+    const Histogram::Parts parts = h->parts();
+    EXPECT_EQ(parts.zeros, 1);
+    EXPECT_EQ(parts.at_low, 1);
+    EXPECT_EQ(parts.at_high, 2);
   }
 }
 
@@ -107,6 +112,40 @@ TEST(Range, ByEachMethod) {
   EXPECT_LT(cost_of(seen.histogram, affine_of(best.low, best.high, DType::Int8, false)).noise, error_all);
   EXPECT_GT(range("entropy").low, -1000);
   EXPECT_THROW(method_named("best"), Error);
+}
+
+// In int16 a step is narrower than a bin. What activations have at one number (Relu, Clip, HardSigmoid) is still no noise: the estimate is
+// what each number's own rounding adds up to.
+TEST(Range, NumbersOnAStepCostNothing) {
+  uint32_t state = 7;
+  const auto draw = [&] {
+    state = state * 1664525 + 1013904223;
+    return static_cast<float>(static_cast<double>(state >> 8) / (1 << 23) - 1);
+  };
+  for (const auto& [low, high] : {std::pair(0.0F, 1e9F), {0.0F, 6.0F}, {-3.0F, 3.0F}, {-1e9F, 1e9F}, {-0.37F, 0.91F}}) {
+    std::vector<std::vector<float>> samples(4);
+    for (std::vector<float>& sample : samples) {
+      for (int i = 0; i < 20000; ++i) sample.push_back(std::clamp(8 * draw() + draw(), low, high));
+    }
+    const Seen seen = seen_of(samples);
+    for (const auto& [dtype, symmetric] : {std::pair(DType::Int16, true), {DType::Int8, false}}) {
+      for (const double share : {1.0, 0.7}) {
+        const Affine affine =
+            affine_of(share * seen.histogram.lowest(), share * seen.histogram.highest(), dtype, symmetric);
+        double signal = 0, noise = 0;
+        for (const std::vector<float>& sample : samples) {
+          for (const float number : sample) {
+            const auto x = static_cast<double>(number), scale = static_cast<double>(affine.scale);
+            const double y = std::clamp(std::nearbyint(x / scale) * scale, affine.lowest(), affine.highest());
+            signal += x * x;
+            noise += (x - y) * (x - y);
+          }
+        }
+        EXPECT_NEAR(cost_of(seen.histogram, affine).sqnr_db(), 10 * std::log10(signal / noise), 0.25)
+            << low << " " << high << " " << dtype_name(dtype) << " " << share;
+      }
+    }
+  }
 }
 
 TEST(Range, NothingIsClippedWhereNumbersAreEven) {

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "base/file.h"
 #include "cases.h"
 #include "quant/storage.h"
 #include "refused.h"
@@ -102,6 +104,48 @@ TEST(State, ShardsAddUpToTheWhole) {
   EXPECT_THROW(merge(&fresh, other), Error);
 }
 
+// The same images as a folder, as lists of some of them, by absolute paths, through links and from another folder.
+TEST(State, KnowsSamplesByWhateverPath) {
+  const Network n;
+  const TemporaryFolder folder(std::filesystem::temp_directory_path().string());
+  const std::string at = folder.path() + "/";
+  std::filesystem::create_directories(at + "photos/deep");
+  std::filesystem::create_directories(at + "other/photos");
+  for (const char* name : {"photos/a.png", "photos/b.png", "photos/deep/c.png", "other/photos/d.png"})
+    write_file(at + name, "\x89PNG\r\n\x1a\n");
+  std::filesystem::create_symlink("photos", at + "linked");
+  std::filesystem::create_symlink("photos/b.png", at + "one.png");
+  const auto state_of_inputs = [&](const SeenInputs& seen) {
+    State state;
+    state.network = "network";
+    state.sources = {seen};
+    return state;
+  };
+  const std::string& here = folder.path();
+  const State whole = state_of_inputs({{"photos"}, {{0, 2}}, here});
+  const auto done = [&](const SeenInputs& inputs) { return whole.done(inputs); };
+  EXPECT_EQ(done({{"photos"}, {}, here}), (Ranges{{0, 2}}));
+  EXPECT_EQ(done({{at + "photos"}, {}, "/"}), (Ranges{{0, 2}}));
+  EXPECT_EQ(done({{"../photos"}, {}, at + "other"}), (Ranges{{0, 2}}));
+  EXPECT_EQ(done({{"linked"}, {}, here}), (Ranges{{0, 2}}));
+  EXPECT_EQ(done({{"photos/deep", "one.png", "./photos/a.png"}, {}, here}), (Ranges{{1, 3}}));
+  EXPECT_EQ(done({{"photos/deep"}, {}, here}), (Ranges{}));
+  EXPECT_EQ(done({{"photos"}, {}, at + "other"}), (Ranges{}));       // others of that name
+  EXPECT_EQ(done({{"photos"}, {}, "/not/here"}), (Ranges{{0, 2}}));  // of another machine
+  EXPECT_EQ(done({{"photos", "photos"}, {}, "/not/here"}), (Ranges{}));
+  const auto merged = [&](const SeenInputs& part) {
+    State sum = whole;
+    return refused([&] { merge(&sum, state_of_inputs(part)); });
+  };
+  EXPECT_EQ(merged({{"photos"}, {{2, 3}}, here}), "accepted");
+  EXPECT_EQ(
+      merged({{"one.png"}, {{0, 1}}, here}),
+      "2 1 sample of one.png was seen by another state, too, as photos: no sample may be in two; give each state a "
+      "--shard of its own, as 0/2 and 1/2");
+  EXPECT_EQ(merged({{"photos"}, {{0, 3}}, here}).substr(0, 26), "2 2 samples of photos were");
+  EXPECT_EQ(merged({{"photos/deep"}, {{0, 1}}, here}), "accepted");
+}
+
 TEST(State, GoesOnWhereItStopped) {
   const Network n;
   Given all(n.samples);
@@ -112,7 +156,7 @@ TEST(State, GoesOnWhereItStopped) {
   const State first = parse_state(state_json(n.run(half, how)));
   Calibration calibration = whole_watch_list(n.bound, options());
   take_state(n.bound, first, &calibration);
-  calibration.done = first.done({"photos"});
+  calibration.done = first.done({{"photos"}});
   EXPECT_EQ(calibration.done, (Ranges{{0, 33}}));
   Given rest(n.samples);
   how.seed = 9;
@@ -206,7 +250,8 @@ TEST(State, IsHeldToItsExtremesAndCounts) {
         R"({"low_sum": [-1.7e308], "high_sum": [1.7e308]})", R"({"low_sum": [-1e9]})", R"({"high_sum": [1e9]})",
         R"({"samples": 9223372036854775807})", R"({"samples": 3})", R"({"not_finite": 9223372036854775807})",
         R"({"exponent": -128})", R"({"exponent": 120})", R"({"exponent": 128, "low": -3.5e38})", R"({"low": -1e-300})",
-        R"({"first": 0})", R"({"low_sum": [1, 1e60]})"})
+        R"({"first": 0})", R"({"low_sum": [1, 1e60]})", R"({"zeros": -1})", R"({"at_low": 9007199254740991})",
+        R"({"at_high": 9007199254740993})"})
     EXPECT_EQ(refusal("values", nlohmann::json::parse(change)).substr(0, 2), "3 ") << change;
   EXPECT_EQ(refusal("values", {{"high", high * 4}}), "3 a histogram's extremes do not fit its bins");
   EXPECT_EQ(refusal("values", {{"counts", std::vector<int64_t>(counts, INT64_MAX / 8192)}}),

@@ -3,11 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/printable.h"
 #include "stream/msgpack.h"
+#include "stream/text.h"
 #include "unit/stream/example_records.h"
 
 namespace dnn::stream {
@@ -100,6 +103,39 @@ TEST(Stream, CutAnywhereItHandsOutEveryWholeRecordAndReportsTruncation) {
         << n;
   }
   EXPECT_FALSE(reading_of(bytes).truncated);
+}
+
+// Names in a stream begin no line of the text, and steer no terminal, wherever that text goes.
+TEST(Stream, TextShowsWhatIsUnseen) {
+  const std::string hostile = "\n::error::\x1b[2J\xe2\x80\xae";
+  std::vector<Record> records = example_run();
+  for (Record& record : records) {
+    const auto lines = [&] {
+      const std::string text = record_to_text(record);
+      return std::count(text.begin(), text.end(), '\n');
+    };
+    const auto before = lines();
+    if (auto* h = std::get_if<Header>(&record)) {
+      for (std::string* text :
+           {&h->tool, &h->command[0], &h->model.path, &h->model.sha256, &h->model.format, &h->passes, &h->device,
+            &h->isa, &h->dtype, &h->label_set, &h->preprocess, &h->affinity, &h->shard, &h->latency_contains,
+            &h->topology->caches[0].name, &h->topology->core_classes[0], &h->host["cpu"]})
+        *text += hostile;
+    } else if (auto* sample = std::get_if<Sample>(&record)) {
+      sample->path += hostile;
+    } else if (auto* prediction = std::get_if<Prediction>(&record)) {
+      prediction->top_k[0].label += hostile;
+      prediction->outputs[0].first += hostile;
+    } else if (auto* tensor = std::get_if<TensorRecord>(&record)) {
+      for (std::string* text : {&tensor->node, &tensor->name, &tensor->axes}) *text += hostile;
+    } else if (auto* end = std::get_if<End>(&record)) {
+      end->records["sample" + hostile] = 1;
+    }
+    EXPECT_EQ(lines(), before) << record_to_text(record);
+    std::string text = record_to_text(record);
+    text.erase(std::remove(text.begin(), text.end(), '\n'), text.end());
+    EXPECT_EQ(clean(text), text);
+  }
 }
 
 TEST(Stream, RunsConcatenate) {
