@@ -155,6 +155,16 @@ case("squeeze", (1, 4), lambda x: R.Squeeze(input=x, axis=[1]))
 case("expand_dims", ROW, lambda x: R.ExpandDims(input=x, axis=-1))
 for k in (True, False):
     case(f"top_k_{k}", (6,), lambda x, s=k: tf.reduce_sum(R.TopKV2(input=x, k=3, sorted=s).values, 1))
+case("scatter_nd", (3,), lambda x: R.ScatterNd(indices=[[1], [3], [1]], updates=x[0], shape=[5]), arrays=[numbers((1, 3))])
+for reduction in ("Update", "Add", "Max", "Min"):
+    case(f"tensor_scatter_{reduction}", ROW, lambda x, f=getattr(R, f"TensorScatter{reduction}"): f(
+        tensor=x[0], indices=[[0, 2], [2, 1], [0, 2]], updates=[0.5, -1.0, 2.0]), arrays=[numbers((1, 3, 4))])
+BOXES = np.float32([[0, 0, 2, 2], [0, 1, 2, 3], [0, 0.5, 2, 2.5], [3, 3, 5, 5], [5, 5, 4, 4], [0, 0, 2, 1]])
+for threshold in (0.25, 0.5, 0.6):  # 0.5 and 0.6 are overlaps of these boxes
+    suppressed = {"max_output_size": 4, "iou_threshold": threshold, "score_threshold": -0.5}
+    case(f"nms_v3_{threshold}", (6,), lambda x, a=suppressed: R.NonMaxSuppressionV3(boxes=BOXES, scores=x[0], **a), arrays=[numbers((1, 6))])
+    case(f"nms_v4_{threshold}", (6,), lambda x, a=suppressed: list(R.NonMaxSuppressionV4(boxes=BOXES, scores=x[0], pad_to_max_output_size=True, **a)), arrays=[numbers((1, 6))])
+    case(f"nms_v5_{threshold}", (6,), lambda x, a=suppressed: list(R.NonMaxSuppressionV5(boxes=BOXES, scores=x[0], soft_nms_sigma=0.0, **a)), arrays=[numbers((1, 6))])
 case("top_k_indices", (6,), lambda x: R.TopKV2(input=x, k=3).indices)
 for axis in (-1, 1):
     case(f"one_hot_{axis}", (3,), lambda x, a=axis: R.OneHot(indices=x, depth=5, on_value=2.0, off_value=-1.0, axis=a), "int32",

@@ -228,6 +228,8 @@ row("index.many", lambda x: (x[[0, 1], [2, 0]], x[:, [0, 2], [1, 3]], x[[0, 1], 
 row("index.mask", lambda x: x[x > 0])
 row("gather", lambda x, i: torch.gather(x, 1, i), real(3, 5), torch.tensor([[0, 2], [4, 1], [3, 3]]))
 row("take_along", lambda x, i: torch.take_along_dim(x, i, 1), real(3, 5), torch.tensor([[0, 2], [4, 1], [3, 3]]))
+for reduction in ("sum", "prod", "amax", "amin"):
+    row(f"scatter_reduce_{reduction}", lambda x, i, u, r=reduction: x.scatter_reduce(1, i, u, r), real(3, 5), torch.tensor([[0, 2], [4, 4], [3, 3]]), real(3, 2))
 row("scatter", lambda x, i, u: (x.scatter(1, i, u), x.scatter(1, i, 2.5), x.scatter_add(1, i, u)), real(3, 5), torch.tensor([[0, 2], [4, 1], [3, 3]]), real(3, 2))
 row("embedding", lambda i: F.embedding(i, real(6, 4), padding_idx=1), torch.tensor([[0, 1], [5, 1]]))
 row("one_hot", lambda i: F.one_hot(i, 5), torch.tensor([0, 3, 1]))

@@ -2,6 +2,7 @@
 // numbers come out as PyTorch's kernels give them (aten/src/ATen/native, version 2.15).
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "formats/torch/imports.h"
 
@@ -270,6 +271,12 @@ Any scatter(Op& op) {
   Attributes attributes = {{"axis", axis}};
   if (std::string(op.row().op) == "add") {
     attributes["reduction"] = std::string("add");
+  } else if (std::string(op.row().op) == "reduce") {
+    static const std::map<std::string, const char*> kinds = {
+        {"sum", "add"}, {"prod", "mul"}, {"amax", "max"}, {"amin", "min"}};
+    const auto kind = kinds.find(op.text(4));
+    if (kind == kinds.end() || !op.flag(5)) op.refuse("reduction ", quoted(op.text(4)), " is not read");
+    attributes["reduction"] = std::string(kind->second);
   } else if (op.has(4)) {
     op.refuse("a reduction is not read");
   }

@@ -79,6 +79,20 @@ Nodes sample(const std::string& op) {
   if (op == "GatherNd") return with({x, constant("at", Tensor::of<int32_t>({1, 1}, {1}))}, y({"x", "at"}));
   if (op == "MatMul") return with({m}, y({"m", "m"}));
   if (op == "MirrorPad") return with({x, pads}, y({"x", "pads"}).text("mode", "REFLECT"));
+  if (starts_with(op, "NonMaxSuppression")) {
+    const char version = op.back();
+    std::vector<Edge> inputs = {"boxes", "four", "scalar"};
+    if (version != 'n') inputs.emplace_back("real");
+    if (version > '2' && version < 'n') inputs.emplace_back("real");
+    if (version == '5') inputs.emplace_back("zero");
+    return with({placeholder("boxes", {4, 4}), four, scalar, real, constant("zero", Tensor::of<float>({}, {0}))},
+                y(inputs));
+  }
+  if (op == "ScatterNd")
+    return with({x, constant("at", Tensor::of<int32_t>({2, 1}, {1, 2})), ints("shape", {3, 4, 4, 4})},
+                y({"at", "x", "shape"}));
+  if (starts_with(op, "TensorScatter"))
+    return with({x, constant("at", Tensor::of<int32_t>({2, 1}, {1, 0}))}, y({"x", "at", "x"}));
   if (op == "OneHot")
     return with(
         {n, constant("depth", Tensor::of<int32_t>({}, {3})), real, constant("zero", Tensor::of<float>({}, {0}))},
