@@ -80,7 +80,8 @@ RegionAxis region_axis(Decomposition& s, int64_t first, int64_t bins, int64_t ex
   const ValueId bin = s.emit("Div", {size, s.number(static_cast<double>(bins))});
   std::vector<float> bin_of, part_of;
   for (int64_t i = 0; i < bins * points; ++i) {
-    bin_of.push_back(static_cast<float>(i / points));
+    const int64_t bin_number = i / points;
+    bin_of.push_back(static_cast<float>(bin_number));
     part_of.push_back(static_cast<float>(i % points) + 0.5F);
   }
   const auto row = [&](const std::vector<float>& values) {

@@ -165,6 +165,18 @@ ValueId operate_sort(Call& call, const char* what) {
   return std::string(what) == "places" ? cast(call, result[1], DType::Int32) : result[0];
 }
 
+// The largest along the last axis, in falling order, and their places.
+ValueId operate_top_k(Call& call, const char*) {
+  const ValueId x = first_operand(call);
+  const Json &k = argument(call, 1, {"k"}), &sorted = argument(call, 2, {"sorted"});
+  if (sorted.is_boolean() && !sorted.get<bool>()) call.refuse("without an order it is not read");
+  const ValueId count = call.list({k.is_null() ? int64_t{1} : whole_argument(call, k, "k")});
+  const std::vector<ValueId> result =
+      call.emit_many("TopK", {x, count}, {{"axis", int64_t{-1}}, {"largest", int64_t{1}}, {"sorted", int64_t{1}}}, 2);
+  call.add_output(cast(call, result[1], DType::Int32));
+  return result[0];
+}
+
 ValueId operate_triangle(Call& call, const char* upper) {
   const ValueId x = first_operand(call);
   const Json& k = argument(call, 1, {"k"});

@@ -16,7 +16,7 @@ ValueId indices(Op& op, size_t i) {
 
 // The number of elements a block has along each spatial axis.
 std::vector<int64_t> block_of(Op& op) {
-  const std::vector<int64_t> block = op.ints(1);
+  std::vector<int64_t> block = op.ints(1);
   for (int64_t size : block) {
     if (size < 1) op.fail("a block of ", size);
   }

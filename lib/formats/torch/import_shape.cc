@@ -488,11 +488,21 @@ Any stack_rows(Op& op) {
 }
 
 // Into so many parts, of which the first ones may be one longer, or before each of these places.
+// The first ones have one element more where it does not come out even.
+static std::vector<int64_t> even_parts(Op& op, int64_t extent, int64_t n) {
+  if (n < 1 || n > 4096) op.fail(n, " parts");
+  std::vector<int64_t> sizes;
+  for (int64_t i = 0; i < n; ++i) sizes.push_back(extent / n + (i < extent % n ? 1 : 0));
+  return sizes;
+}
+
 Any tensor_split(Op& op) {
   const ValueId x = op.tensor(0);
   const int64_t axis = op.axis(op.integer(2), x), extent = op.extent(x, axis);
   std::vector<int64_t> sizes;
-  if (op.argument(1).list()) {
+  if (op.has(3)) {  // the number of parts by its own name, in exported programs
+    sizes = even_parts(op, extent, op.integer(3));
+  } else if (op.argument(1).list()) {
     int64_t from = 0;
     for (int64_t at : op.ints(1)) {
       const int64_t end = std::clamp(at < 0 ? at + extent : at, from, extent);
@@ -501,9 +511,7 @@ Any tensor_split(Op& op) {
     }
     sizes.push_back(extent - from);
   } else {
-    const int64_t n = op.integer(1);
-    if (n < 1 || n > 4096) op.fail(n, " parts");
-    for (int64_t i = 0; i < n; ++i) sizes.push_back(extent / n + (i < extent % n ? 1 : 0));
+    sizes = even_parts(op, extent, op.integer(1));
   }
   return split_into(op, x, axis, sizes);
 }
