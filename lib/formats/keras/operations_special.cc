@@ -6,6 +6,7 @@
 #include "formats/division.h"
 #include "formats/keras/operands.h"
 #include "formats/keras/operations.h"
+#include "formats/near_zero.h"
 
 namespace dnn::keras {
 namespace {
@@ -61,12 +62,12 @@ ValueId operate_filled_like(Call& call, const char* value) {
 
 ValueId operate_logarithm(Call& call, const char* base) {
   const ValueId x = as_real(call, first_operand(call));
-  if (std::string(base) == "1p") return call.emit("Log", {call.emit("Add", {x, call.scalar(1, x)})});
+  if (std::string(base) == "1p") return log_of_one_more(call, x, call.dtype(x));
   return call.emit("Div", {call.emit("Log", {x}), call.scalar(std::log(std::stod(base)), x)});
 }
 ValueId operate_expm1(Call& call, const char*) {
   const ValueId x = as_real(call, first_operand(call));
-  return call.emit("Sub", {call.emit("Exp", {x}), call.scalar(1, x)});
+  return exp_less_one(call, x, call.dtype(x));
 }
 ValueId operate_trunc(Call& call, const char*) {
   const ValueId x = first_operand(call);

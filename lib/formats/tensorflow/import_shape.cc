@@ -380,6 +380,31 @@ void tensor_scatter(Op& op) {
   op.define(0, op.emit("ScatterND", {op.in(0), places, op.in(2)}, {{"reduction", std::string(op.row().as)}}));
 }
 
+void reverse_sequence(Op& op) {
+  const int64_t time = op.integer("seq_dim", 0), batch = op.integer("batch_dim", 0);
+  if (std::min(time, batch) != 0 || std::max(time, batch) != 1)
+    op.refuse("sequences along axis ", time, " by axis ", batch, " are not read");
+  const ValueId lengths = op.to_dtype(op.in(1), DType::Int64);
+  op.define(0, op.emit("ReverseSequence", {op.in(0), lengths}, {{"time_axis", time}, {"batch_axis", batch}}));
+}
+
+// Elements that leave at the end come in at the front, axis by axis.
+void roll(Op& op) {
+  const std::vector<int64_t> shifts = op.ints(1), axes = op.ints(2);
+  if (shifts.size() != axes.size()) op.fail(shifts.size(), " shifts along ", axes.size(), " axes");
+  ValueId x = op.in(0);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const int64_t axis = from_front(op, axes[i], op.rank(x)), extent = op.shape(x)[axis];
+    if (extent < 0) op.refuse("it rolls along an open extent");
+    const int64_t first = extent == 0 ? 0 : (extent - shifts[i] % extent) % extent;
+    if (first == 0) continue;
+    const ValueId at = op.list({axis}), from = op.list({first}), end = op.list({extent}), begin = op.list({0});
+    const ValueId back = op.emit("Slice", {x, from, end, at}), front = op.emit("Slice", {x, begin, from, at});
+    x = op.emit("Concat", {back, front}, {{"axis", axis}});
+  }
+  op.define(0, x == op.in(0) ? op.emit("Identity", {x}) : x);
+}
+
 void reverse(Op& op) {
   const std::vector<int64_t> axes = op.ints(1);
   if (axes.empty()) return op.define(0, op.emit("Identity", {op.in(0)}));

@@ -94,6 +94,23 @@ Any transpose(Op& op) {
   std::swap(perm[op.axis(op.integer(1), x)], perm[op.axis(op.integer(2), x)]);
   return op.like(0, op.transpose(x, perm));
 }
+// Axes that are named go to their places, the others keep their order around them.
+Any move_axes(Op& op) {
+  const ValueId x = op.tensor(0);
+  const std::vector<int64_t> from = op.ints(1), to = op.ints(2);
+  if (from.size() != to.size()) op.fail(from.size(), " axes to ", to.size(), " places");
+  std::vector<int64_t> perm(op.rank(x), -1), rest;
+  for (size_t i = 0; i < from.size(); ++i) perm[op.axis(to[i], x)] = op.axis(from[i], x);
+  for (int64_t axis : identity_perm(op.rank(x))) {
+    if (std::find(perm.begin(), perm.end(), axis) == perm.end()) rest.push_back(axis);
+  }
+  if (rest.size() + from.size() != perm.size()) op.fail("axes ", shape_text(from), " to ", shape_text(to));
+  size_t next = 0;
+  for (int64_t& axis : perm) {
+    if (axis < 0) axis = rest.at(next++);
+  }
+  return op.like(0, op.transpose(x, perm));
+}
 Any transpose_all(Op& op) {
   const ValueId x = op.tensor(0);
   std::vector<int64_t> perm = identity_perm(op.rank(x));
