@@ -299,7 +299,8 @@ constexpr Definition kDefinitions[] = {{"Acosh", acosh},
 const std::vector<Definition>& definitions() {
   static const std::vector<Definition> all = [] {
     std::vector<Definition> rows(std::begin(kDefinitions), std::end(kDefinitions));
-    for (const auto* more : {&moving_definitions(), &recurrent_definitions(), &transform_definitions()})
+    for (const auto* more : {&moving_definitions(), &recurrent_definitions(), &scatter_definitions(),
+                             &transform_definitions(), &detection_definitions()})
       rows.insert(rows.end(), more->begin(), more->end());
     return rows;
   }();
@@ -341,7 +342,7 @@ void cast_exponent(Graph& graph, NodeId id) {
   graph.insert_node_before(id, std::move(cast));
 }
 
-// Known indices of a GatherND count from the front: others do not count from the back.
+// Known indices of tuples count from the front: others do not count from the back.
 void count_from_front(Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
   const Tensor* known = graph.constant(node.input(1));
@@ -349,7 +350,8 @@ void count_from_front(Graph& graph, NodeId id) {
   if (known == nullptr || known->rank() == 0 || !shape) return;
   std::vector<int64_t> places = to_int64s(*known);
   if (std::none_of(places.begin(), places.end(), [](int64_t v) { return v < 0; })) return;
-  const int64_t depth = known->dim(known->rank() - 1), first = int_attribute(node, "batch_dims");
+  const int64_t depth = known->dim(known->rank() - 1),
+                first = node.op == "GatherND" ? int_attribute(node, "batch_dims") : 0;
   for (size_t i = 0; i < places.size(); ++i) {
     const Dim& extent = shape->at(first + static_cast<int64_t>(i) % depth);
     if (places[i] >= 0) continue;
@@ -377,7 +379,7 @@ void settle_operands(Graph& graph) {
     const Node& node = graph.node(id);
     if (!node.domain.empty()) continue;
     if (node.op == "Pow") cast_exponent(graph, id);
-    if (node.op == "GatherND") count_from_front(graph, id);
+    if (node.op == "GatherND" || node.op == "ScatterND") count_from_front(graph, id);
     if (node.op == "Clip") uncross_bounds(graph, id);
     if (node.op != "Dropout" || node.outputs.size() < 2 || node.outputs[1] == kNoValue) continue;
     if (!uses.readers[node.outputs[1]].empty() || graph.is_output(node.outputs[1]))
@@ -393,6 +395,31 @@ std::vector<std::string> decomposed_operators() {
   for (const Definition& row : definitions()) names.push_back(row.op);
   std::sort(names.begin(), names.end());
   return names;
+}
+
+// A scatter to known places is a choice of elements, which every format has: that is taken before the format's own scatter.
+static bool is_known_scatter(const Graph& graph, const Node& node) {
+  return node.domain.empty() && (node.op == "ScatterElements" || node.op == "ScatterND") &&
+         graph.constant(node.input(1)) != nullptr && string_attribute(node, "reduction") == "none";
+}
+
+bool makes_places(const Node& node) {
+  return node.domain.empty() && node.op == "MaxPool" && node.outputs.size() > 1 && node.outputs[1] != kNoValue;
+}
+
+std::string way_out(const Graph& graph, const Node& node) {
+  const std::vector<std::string> known = decomposed_operators();
+  const bool defined = node.domain.empty() && std::find(known.begin(), known.end(), node.op) != known.end();
+  const bool open = std::any_of(node.inputs.begin(), node.inputs.end(),
+                                [&](ValueId v) { return v != kNoValue && !graph.value(v).type.fixed(); });
+  return defined && open ? "; fix the model's extents with --shape, or write ONNX" : "; ONNX holds it";
+}
+
+bool suppresses_once(const Graph& graph, const Node& node) {
+  const auto& boxes = graph.value(node.input(0)).type.shape;
+  const auto& scores = graph.value(node.input(1)).type.shape;
+  return boxes && scores && boxes->size() == 3 && scores->size() == 3 && (*boxes)[0] == Dim(1) &&
+         (*scores)[1] == Dim(1) && int_attribute(node, "center_point_box") == 0;
 }
 
 bool has_usual_numbers(const Node& node) {
@@ -413,7 +440,8 @@ void decompose(Graph& graph, const std::function<bool(const Node&)>& takes) {
   for (int round = 0; round < kRounds; ++round) {
     bool changed = false;
     for (NodeId id : std::vector<NodeId>(graph.order())) {
-      if (takes(graph.node(id))) continue;
+      const Node& node = graph.node(id);
+      if (takes(node) && !is_known_scatter(graph, node)) continue;
       if (const std::optional<Patch> patch = decomposed(graph, id)) changed = patch->apply(graph) || changed;
     }
     if (!changed) return;

@@ -15,8 +15,17 @@ namespace dnn {
 // the writer to refuse. Types must be inferred, and are afterwards.
 void decompose(Graph& graph, const std::function<bool(const Node&)>& takes);
 
+// For the message that a format has no counterpart of a node: what the person can do.
+std::string way_out(const Graph& graph, const Node& node);
+
 // Names of the operators that have a definition.
 std::vector<std::string> decomposed_operators();
+
+// A NonMaxSuppression of one image and class and of boxes by their corners, which is all that other formats have.
+bool suppresses_once(const Graph& graph, const Node& node);
+
+// A MaxPool whose places of the largest elements are an output: others have none that count in the whole tensor.
+bool makes_places(const Node& node);
 
 // An Elu of alpha 1, a Selu of its paper's numbers, any other operator: those that formats without such arguments have.
 bool has_usual_numbers(const Node& node);

@@ -2,41 +2,12 @@
 #include <algorithm>
 #include <numeric>
 
-#include "formats/definitions.h"
+#include "formats/places.h"
 
 namespace dnn {
 namespace {
 
-constexpr int64_t kMostPlaces = int64_t{1} << 22;  // of a constant that holds a place for each element
-
-using Places = std::vector<int64_t>;
-
-Places counted(int64_t n) {
-  Places all(n);
-  std::iota(all.begin(), all.end(), int64_t{0});
-  return all;
-}
-
-ValueId in_one_row(Decomposition& s, ValueId v) { return s.emit("Reshape", {v, s.list({-1})}); }
-
-// Indices as int64, counted from the front.
-ValueId from_front(Decomposition& s, ValueId indices, int64_t extent) {
-  const ValueId wide = s.to_dtype(indices, DType::Int64);
-  const ValueId n = s.store("extent", Tensor::of<int64_t>({}, {extent})),
-                zero = s.store("zero", Tensor::of<int64_t>({}, {0}));
-  return s.emit("Where", {s.emit("Less", {wide, zero}), s.emit("Add", {wide, n}), wide});
-}
-
-// An index in [-extent, extent) from the front; -1: out of range.
-int64_t counted_from_front(int64_t index, int64_t extent) {
-  const int64_t at = index < 0 ? index + extent : index;
-  return at >= 0 && at < extent ? at : -1;
-}
-
-int64_t axis_of(const Decomposition& s, int64_t rank) {
-  const int64_t axis = int_attribute(s.node(), "axis");
-  return axis < 0 ? axis + rank : axis;
-}
+using namespace places;
 
 // 0 to depth along the axis of a tensor of that rank.
 ValueId along_axis(Decomposition& s, int64_t depth, int64_t axis, int64_t rank) {
@@ -125,23 +96,11 @@ bool end_with_places(Decomposition& s, ValueId from, const Shape& shape, const P
   return true;
 }
 
-// Places of elements of `shape`, less what the coordinate along the axis adds, in data of those strides.
-Places without_axis(const Shape& shape, int64_t axis, const std::vector<int64_t>& strides) {
-  const std::vector<int64_t> own = row_major_strides(shape);
-  Places places(element_count(shape), 0);
-  for (int64_t i = 0; i < std::ssize(places); ++i) {
-    for (int64_t d = 0; d < std::ssize(shape); ++d) {
-      if (d != axis) places[i] += i / own[d] % shape[d] * strides[d];
-    }
-  }
-  return places;
-}
-
 bool gather_elements(Decomposition& s) {
   if (!s.fixed(0) || !s.fixed(1)) return false;
   const ValueId indices = s.node().inputs[1];
   const Shape data = s.shape(s.x()), shape = s.shape(indices);
-  if (element_count(shape) > kMostPlaces || data.empty()) return false;
+  if (element_count(shape) > kMost || data.empty()) return false;
   const int64_t axis = axis_of(s, std::ssize(data));
   const std::vector<int64_t> strides = row_major_strides(data);
   Places places = without_axis(shape, axis, strides);
@@ -166,7 +125,7 @@ bool gather_nd(Decomposition& s) {
   const ValueId indices = s.node().inputs[1];
   const Shape data = s.shape(s.x()), shape = s.shape(indices);
   if (shape.empty()) return false;
-  const int64_t depth = shape.back(), last = std::ssize(shape) - 1;
+  const int64_t depth = shape.back();
   Shape rows = {1};
   for (int64_t d = 0; d < std::ssize(data); ++d) {
     if (d < depth) {
@@ -175,83 +134,15 @@ bool gather_nd(Decomposition& s) {
       rows.push_back(data[d]);
     }
   }
-  ValueId place = kNoValue;
-  int64_t stride = rows[0];
-  for (int64_t d = 0; d < depth; ++d) {
-    stride /= std::max<int64_t>(1, data[d]);
-    const ValueId column =
-        s.emit("Gather", {indices, s.store("column", Tensor::of<int64_t>({}, {d}))}, {{"axis", last}});
-    const ValueId part =
-        s.emit("Mul", {from_front(s, column, data[d]), s.store("stride", Tensor::of<int64_t>({}, {stride}))});
-    place = place == kNoValue ? part : s.emit("Add", {place, part});
-  }
+  const ValueId place = rows_of_tuples(s, indices, data);
   if (place == kNoValue) return false;
   s.end("Gather", {s.emit("Reshape", {s.x(), s.list(rows)}), place}, {{"axis", int64_t{0}}});
   return true;
 }
 
-// By known places each element is the data's or an update's.
-bool end_with_updates(Decomposition& s, const Places& update_of) {
-  const Shape data = s.shape(s.x());
-  Tensor updated(DType::Bool, data);
-  Places from(update_of.size(), 0);
-  for (size_t i = 0; i < update_of.size(); ++i) {
-    updated.mutable_data<bool>()[i] = update_of[i] >= 0;
-    from[i] = std::max<int64_t>(0, update_of[i]);
-  }
-  const ValueId taken =
-      s.emit("Gather", {in_one_row(s, s.node().inputs[2]), s.store("from", Tensor::of<int64_t>(data, from))},
-             {{"axis", int64_t{0}}});
-  s.end("Where", {s.store("updated", updated), taken, s.x()});
-  return true;
-}
-
-bool can_scatter(const Decomposition& s) {
-  return s.fixed(0) && s.fixed(1) && s.fixed(2) && s.constant(1) != nullptr && s.shape(s.x()).size() > 0 &&
-         element_count(s.shape(s.x())) <= kMostPlaces && element_count(s.shape(s.node().inputs[2])) > 0 &&
-         string_attribute(s.node(), "reduction") == "none";
-}
-
-// The last update of an element counts.
-bool scatter_elements(Decomposition& s) {
-  if (!can_scatter(s)) return false;
-  const Shape data = s.shape(s.x()), shape = s.shape(s.node().inputs[1]);
-  const int64_t axis = axis_of(s, std::ssize(data));
-  const std::vector<int64_t> strides = row_major_strides(data);
-  const Places others = without_axis(shape, axis, strides), along = to_int64s(*s.constant(1));
-  Places update_of(element_count(data), -1);
-  for (int64_t i = 0; i < std::ssize(along); ++i) {
-    const int64_t at = counted_from_front(along[i], data[axis]);
-    if (at < 0) return false;
-    update_of[others[i] + at * strides[axis]] = i;
-  }
-  return end_with_updates(s, update_of);
-}
-
-bool scatter_nd(Decomposition& s) {
-  if (!can_scatter(s)) return false;
-  const Shape data = s.shape(s.x()), shape = s.shape(s.node().inputs[1]);
-  const int64_t depth = shape.empty() ? 0 : shape.back();
-  if (depth < 1 || depth > std::ssize(data)) return false;
-  const std::vector<int64_t> strides = row_major_strides(data);
-  const int64_t slice = strides[depth - 1];
-  const Places indices = to_int64s(*s.constant(1));
-  Places update_of(element_count(data), -1);
-  for (int64_t row = 0; row * depth < std::ssize(indices); ++row) {
-    int64_t first = 0;
-    for (int64_t d = 0; d < depth; ++d) {
-      const int64_t at = counted_from_front(indices[row * depth + d], data[d]);
-      if (at < 0) return false;
-      first += at * strides[d];
-    }
-    for (int64_t i = 0; i < slice; ++i) update_of[first + i] = row * slice + i;
-  }
-  return end_with_updates(s, update_of);
-}
-
 bool reverse_sequence(Decomposition& s) {
   const Tensor* lengths = s.constant(1);
-  if (lengths == nullptr || !s.fixed(0) || element_count(s.shape(s.x())) > kMostPlaces) return false;
+  if (lengths == nullptr || !s.fixed(0) || element_count(s.shape(s.x())) > kMost) return false;
   const Shape data = s.shape(s.x());
   const int64_t batch = int_attribute(s.node(), "batch_axis"), time = int_attribute(s.node(), "time_axis");
   const std::vector<int64_t> strides = row_major_strides(data);
@@ -371,8 +262,6 @@ const std::vector<Definition>& moving_definitions() {
                                               {"Hardmax", hardmax},
                                               {"OneHot", one_hot},
                                               {"ReverseSequence", reverse_sequence},
-                                              {"ScatterElements", scatter_elements},
-                                              {"ScatterND", scatter_nd},
                                               {"Trilu", trilu}};
   return all;
 }

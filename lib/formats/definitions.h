@@ -69,9 +69,12 @@ struct Definition {
   bool (*apply)(Decomposition&);
 };
 
-// Those of operators that move or choose elements, of recurrent layers, and of transforms and attention.
+// Those of operators that move or choose elements, of recurrent layers, of scatters, of transforms and
+// attention, and of detectors.
 const std::vector<Definition>& moving_definitions();
 const std::vector<Definition>& recurrent_definitions();
+const std::vector<Definition>& scatter_definitions();
 const std::vector<Definition>& transform_definitions();
+const std::vector<Definition>& detection_definitions();
 
 }  // namespace dnn

@@ -107,10 +107,10 @@ std::optional<Patch> with_wrapped_index(const Graph& graph, NodeId id) {
   Patch patch(graph, cat(node.label(), " counts from the front"));
   Decomposition s(graph, patch, node);
   if (!s.has_rank() || !is_integer(s.dtype(1))) return std::nullopt;
-  int64_t first = int_attribute(node, node.op == "Gather" ? "axis" : "batch_dims");
+  int64_t first = node.op == "ScatterND" ? 0 : int_attribute(node, node.op == "Gather" ? "axis" : "batch_dims");
   if (first < 0) first += s.rank();
   std::optional<int64_t> depth;
-  if (node.op == "GatherND") {
+  if (node.op != "Gather") {
     const auto& tuples = graph.value(node.inputs[1]).type.shape;
     if (!tuples || tuples->empty() || !tuples->back().fixed()) return std::nullopt;
     depth = tuples->back().size;
@@ -119,7 +119,9 @@ std::optional<Patch> with_wrapped_index(const Graph& graph, NodeId id) {
   const ValueId given = node.inputs[1], extents = extents_of(s, first, depth);
   const ValueId zero = s.store("zero", convert(Tensor::of<int64_t>({}, {0}), s.dtype(1)));
   const ValueId counted = s.emit("Where", {s.emit("Less", {given, zero}), s.emit("Add", {given, extents}), given});
-  s.end(node.op, {s.x(), counted}, node.attributes);
+  std::vector<ValueId> inputs = node.inputs;
+  inputs[1] = counted;
+  s.end(node.op, inputs, node.attributes);
   patch.remove_node(id);
   return patch;
 }
@@ -131,7 +133,7 @@ void count_indices_from_front(Graph& graph) {
   Signs signs(graph);
   for (NodeId id : graph.order()) {
     const Node& node = graph.node(id);
-    const bool picks = node.domain.empty() && (node.op == "Gather" || node.op == "GatherND");
+    const bool picks = node.domain.empty() && (node.op == "Gather" || node.op == "GatherND" || node.op == "ScatterND");
     if (picks && graph.constant(node.input(1)) == nullptr && !signs.never_negative(node.input(1))) found.push_back(id);
   }
   for (NodeId id : found) {

@@ -4,7 +4,7 @@
 
 namespace dnn {
 
-// Adds the axis' extent to computed indices of Gather and GatherND where they may be negative. Known indices are left to the writers.
+// Adds the axis' extent to computed indices of Gather, GatherND and ScatterND where they may be negative. Known indices are left to the writers.
 // Types must be inferred, and are afterwards.
 void count_indices_from_front(Graph& graph);
 

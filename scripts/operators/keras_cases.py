@@ -221,6 +221,17 @@ case("mha_no_bias", ROW, lambda x: L.MultiHeadAttention(2, 3, use_bias=False, ou
 case("mha_causal", ROW, lambda x: L.MultiHeadAttention(2, 3)(x, x, use_causal_mask=True))
 case("mha_scores", ROW, lambda x: L.MultiHeadAttention(2, 3)(x, x, return_attention_scores=True)[1])
 case("mha_axes", (3, 4, 5), lambda x: L.MultiHeadAttention(2, 3, attention_axes=(2,))(x, x))
+case("attention_masks", ROW, lambda x, y, q, v: L.Attention(use_scale=True)([x, y], mask=[q > 0, v > -0.9]), more=((6, 4), ROW[:1], (6,)))
+case("attention_masks_causal", ROW, lambda x, v: L.Attention()([x, x], mask=[None, v > -0.9], use_causal_mask=True), more=(ROW[:1],))
+case("attention_scores", ROW, lambda x, y: L.Attention()([x, y], return_attention_scores=True), more=((6, 4),))
+case("attention_concat_scale", ROW, lambda x, y: L.Attention(score_mode="concat", use_scale=True)([x, y]), more=((6, 4),))
+case("additive_attention_plain", ROW, lambda x, y, q: L.AdditiveAttention(use_scale=False)([x, y], mask=[q > 0, None]), more=((6, 4), ROW[:1]))
+case("additive_attention_causal", ROW, lambda x: L.AdditiveAttention()([x, x], use_causal_mask=True))
+case("mha_mask", ROW, lambda x, y, m: L.MultiHeadAttention(2, 3)(x, y, attention_mask=m > -0.9), more=((6, 4), (ROW[0], 6)))
+case("mha_mask_heads", ROW, lambda x, y, m: L.MultiHeadAttention(2, 3, dropout=0.1)(x, y, attention_mask=m > -0.9), more=((6, 4), (2, ROW[0], 6)))
+case("mha_value_mask", ROW, lambda x, y, m: L.MultiHeadAttention(2, 3)(x, y, value_mask=m > -0.9, use_causal_mask=True), more=((6, 4), (6,)))
+case("mha_both", ROW, lambda x, y: list(L.MultiHeadAttention(2, 3)(x, y, return_attention_scores=True)), more=((6, 4),))
+case("gqa_causal", ROW, lambda x, y: L.GroupQueryAttention(3, 4, 2, use_bias=False)(x, y, use_causal_mask=True), more=((6, 4),))
 case("gqa", ROW, lambda x: L.GroupQueryAttention(3, 4, 2)(x, x))
 
 layer("time_distributed_dense", ROW, lambda: L.TimeDistributed(L.Dense(3, activation="relu")))
@@ -398,6 +409,8 @@ if OPS is not None:
     case("ops_tensordot", (3, 4), lambda x: OPS.tensordot(x, np.ones((4, 2), "float32"), axes=1))
     case("ops_one_hot", (3,), lambda x: OPS.one_hot(x, 10), "int32")
     case("ops_top_k", (6,), lambda x: list(OPS.top_k(x, 3)))
+    case("ops_top_k_rows", (3, 6), lambda x: list(OPS.top_k(OPS.round(x), 4)))
+    case("ops_top_k_one", (6,), lambda x: OPS.top_k(x, 1)[1])
     case("ops_norm", (3, 4), lambda x: OPS.norm(x, axis=-1))
     case("ops_average_pool", IMAGE, lambda x: OPS.average_pool(x, 2, strides=1, padding="same"))
     case("ops_max_pool", IMAGE, lambda x: OPS.max_pool(x, 2))
@@ -410,6 +423,48 @@ if OPS is not None:
     case("ops_dot_product_attention", (3, 2, 4), lambda x: OPS.dot_product_attention(x, x, x))
     case("ops_meshgrid", (3,), lambda x: OPS.meshgrid(x[0], x[0])[0], batch=1)
     case("ops_depth_to_space", (3, 3, 4), lambda x: OPS.depth_to_space(x, 2))
+
+    unusual = {"hard_shrink": {}, "soft_shrink": {}, "threshold": {"threshold": 0.2, "default_value": -3.0}, "squareplus": {"b": 2}, "sparse_plus": {}, "sparse_sigmoid": {},
+               "sparsemax": {}, "glu": {"axis": 1}, "cbrt": {}, "exp2": {}, "sinc": {}, "signbit": {}, "deg2rad": {}, "rad2deg": {}, "nan_to_num": {"nan": 1.0}, "isposinf": {}, "isneginf": {},
+               "diff": {"axis": 1}, "median": {"axis": 1}, "quantile": {"q": 0.3, "axis": 2}, "percentile": {"q": 30.0, "axis": 1}, "trace": {"axis1": 1, "axis2": 2}, "diagonal": {"axis1": 1, "axis2": 2}, "rot90": {"axes": (1, 2)},
+               "count_nonzero": {"axis": 1}, "erfinv": {}, "unstack": {"axis": 1}, "moveaxis": {"source": (1, 2), "destination": (2, 1)}, "ptp": {"axis": 1}, "nansum": {"axis": 1}, "nanmax": {"axis": 1},
+               "rms_normalization": {}, "layer_normalization": {}, "logaddexp2": {"x2": 0.5}, "hypot": {"x2": 0.5}, "heaviside": {"x2": 0.5}, "fmod": {"x2": 0.7}, "remainder": {"x2": 0.7}, "trapezoid": {"axis": 1},
+               "array_split": {"indices_or_sections": 2, "axis": 2}, "digitize": {"bins": np.array([-0.5, 0.0, 0.5])}, "round": {"decimals": -1}, "roll": {"shift": (1, 2), "axis": (1, 2)}, "swapaxes": {"axis1": -1, "axis2": -2}, "average": {"axis": 1, "weights": np.array([1.0, 2.0, 3.0], "float32")}}
+    for name, arguments in unusual.items():
+        if hasattr(OPS, name):
+            case(f"ops_unusual_{name}", (3, 4), lambda x, f=getattr(OPS, name), a=arguments: f(x, **a))
+    case("ops_unusual_cross", (5, 3), lambda x, y: OPS.cross(x, y), more=((5, 3),))
+    case("ops_unusual_take_along_axis", (3, 4), lambda x: OPS.take_along_axis(x, OPS.argsort(x, axis=2), axis=2))
+    case("ops_unusual_scatter_update", (3, 4), lambda x: OPS.scatter_update(x, [[0, 1], [1, 2]], OPS.ones((2, 4))), batch=2)
+    case("ops_unusual_slice_update", (3, 4), lambda x: OPS.slice_update(x, (0, 1, 2), OPS.ones((2, 1, 2))), batch=2)
+    case("ops_unusual_slice", (3, 4), lambda x: OPS.slice(x, (0, 1, 1), (2, 2, 3)), batch=2)
+    case("ops_unusual_select", (3, 4), lambda x, y: OPS.select([x > 0.5, y > 0], [x, y], default=-1.0), more=((3, 4),))
+    case("ops_unusual_hstack", (3, 4), lambda x, y: OPS.hstack([x, y]), more=((3, 4),))
+    case("ops_unusual_multi_hot", (3,), lambda x: OPS.multi_hot(x, 10), "int32")
+    case("ops_unusual_one_hot_axis", (3,), lambda x: OPS.one_hot(x, 10, axis=1), "int32")
+    case("ops_unusual_in_top_k", (5,), lambda x: OPS.in_top_k(OPS.argmax(x, axis=1), x, 2))
+    case("ops_unusual_bitwise", (5,), lambda x: OPS.bitwise_and(OPS.left_shift(x, 2), 12), "int32")
+    case("ops_unusual_clip_int", (5,), lambda x: OPS.clip(x, 2, 4), "int32")
+    case("ops_unusual_logical_xor", (5,), lambda x: OPS.logical_xor(x > 0, x > 0.5))
+    case("ops_unusual_norm_1", (3, 4), lambda x: OPS.norm(x, ord=1, axis=-1, keepdims=True))
+    case("ops_unusual_norm_inf", (3, 4), lambda x: OPS.norm(x, ord=np.inf, axis=1))
+    case("ops_unusual_normalize_3", (3, 4), lambda x: OPS.normalize(x, axis=1, order=3))
+    case("ops_unusual_depthwise_conv", IMAGE, lambda x: OPS.depthwise_conv(x, np.ones((3, 3, 4, 2), "float32"), strides=2, padding="same"))
+    case("ops_unusual_separable_conv", IMAGE, lambda x: OPS.separable_conv(x, np.ones((3, 3, 4, 1), "float32"), np.ones((1, 1, 4, 2), "float32")))
+    case("ops_unusual_conv_transpose", IMAGE, lambda x: OPS.conv_transpose(x, np.ones((3, 3, 2, 4), "float32"), 2, padding="same"))
+    case("ops_unusual_extract_patches", IMAGE, lambda x: OPS.image.extract_patches(x, (2, 3), strides=(2, 2)))
+    case("ops_unusual_pad_images", IMAGE, lambda x: OPS.image.pad_images(x, 1, 2, target_height=11, target_width=12))
+    case("ops_unusual_crop_images", IMAGE, lambda x: OPS.image.crop_images(x, 1, 1, target_height=3, target_width=4))
+    case("ops_unusual_attention_causal", (3, 2, 4), lambda x: OPS.dot_product_attention(x, x, x, is_causal=True, scale=0.3))
+    case("ops_unusual_space_to_depth", (4, 6, 3), lambda x: OPS.space_to_depth(x, 2))
+    case("ops_unusual_max_pool_same", IMAGE, lambda x: OPS.max_pool(x, 3, strides=2, padding="same", data_format="channels_last"))
+    case("ops_unusual_group_norm", IMAGE, lambda x: L.GroupNormalization(2, center=False, axis=-1)(x))
+    case("ops_unusual_einsum_ellipsis", (3, 4), lambda x: OPS.einsum("...ij,kj->...ik", x, np.ones((2, 4), "float32")))
+    case("ops_unusual_arange", (3, 4), lambda x: x + OPS.arange(4, dtype="float32"))
+    case("ops_unusual_full_like", (3, 4), lambda x: OPS.full_like(x, 2.5))
+    case("ops_unusual_cumsum_int", (5,), lambda x: OPS.cumsum(x, axis=1), "int32")
+    case("ops_unusual_mean_axes", (3, 4), lambda x: OPS.mean(x, axis=(-1, 1)))
+    case("ops_unusual_segment_sum", (4,), lambda x: OPS.segment_sum(x, OPS.convert_to_tensor(np.array([0, 1, 0])), 3), batch=3)
 
 
 def cases(folder, wanted, _):

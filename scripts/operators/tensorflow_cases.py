@@ -155,6 +155,45 @@ case("squeeze", (1, 4), lambda x: R.Squeeze(input=x, axis=[1]))
 case("expand_dims", ROW, lambda x: R.ExpandDims(input=x, axis=-1))
 for k in (True, False):
     case(f"top_k_{k}", (6,), lambda x, s=k: tf.reduce_sum(R.TopKV2(input=x, k=3, sorted=s).values, 1))
+case("scatter_nd", (3,), lambda x: R.ScatterNd(indices=[[1], [3], [1]], updates=x[0], shape=[5]), arrays=[numbers((1, 3))])
+for reduction in ("Update", "Add", "Max", "Min"):
+    case(f"tensor_scatter_{reduction}", ROW, lambda x, f=getattr(R, f"TensorScatter{reduction}"): f(
+        tensor=x[0], indices=[[0, 2], [2, 1], [0, 2]], updates=[0.5, -1.0, 2.0]), arrays=[numbers((1, 3, 4))])
+BOXES = np.float32([[0, 0, 2, 2], [0, 1, 2, 3], [0, 0.5, 2, 2.5], [3, 3, 5, 5], [5, 5, 4, 4], [0, 0, 2, 1]])
+for threshold in (0.25, 0.5, 0.6):  # 0.5 and 0.6 are overlaps of these boxes
+    suppressed = {"max_output_size": 4, "iou_threshold": threshold, "score_threshold": -0.5}
+    case(f"nms_v3_{threshold}", (6,), lambda x, a=suppressed: R.NonMaxSuppressionV3(boxes=BOXES, scores=x[0], **a), arrays=[numbers((1, 6))])
+    case(f"nms_v4_{threshold}", (6,), lambda x, a=suppressed: list(R.NonMaxSuppressionV4(boxes=BOXES, scores=x[0], pad_to_max_output_size=True, **a)), arrays=[numbers((1, 6))])
+    case(f"nms_v5_{threshold}", (6,), lambda x, a=suppressed: list(R.NonMaxSuppressionV5(boxes=BOXES, scores=x[0], soft_nms_sigma=0.0, **a)), arrays=[numbers((1, 6))])
+UNUSUAL = {
+    "atan2": lambda x: R.Atan2(y=x, x=x[:, ::-1]), "xlogy": lambda x: R.Xlogy(x=tf.nn.relu(x), y=tf.abs(x)), "xdivy": lambda x: R.Xdivy(x=tf.nn.relu(x), y=x),
+    "mul_no_nan": lambda x: R.MulNoNan(x=x, y=tf.nn.relu(x)), "is_finite": lambda x: R.IsFinite(x=x / tf.nn.relu(x)), "lin_space": lambda x: x + R.LinSpace(start=-1.0, stop=1.0, num=4),
+    "expm1_small": lambda x: R.Expm1(x=x * 1e-3), "log1p_small": lambda x: R.Log1p(x=x * 1e-3),
+    "matrix_band_part": lambda x: R.MatrixBandPart(input=x, num_lower=1, num_upper=0), "diag_part": lambda x: R.MatrixDiagPartV3(input=x, k=1, padding_value=0.0), "set_diag": lambda x: R.MatrixSetDiagV3(input=x, diagonal=tf.ones((2, 3)), k=0),
+    "clip_scalar": lambda x: R.ClipByValue(t=x, clip_value_min=0.5, clip_value_max=-0.5), "snapshot": lambda x: R.Snapshot(input=x), "invert_permutation": lambda x: tf.gather(x, R.InvertPermutation(x=[2, 0, 1]), axis=1),
+    "roll_two": lambda x: R.Roll(input=x, shift=[1, -1], axis=[1, 2]), "unsorted_segment_sum": lambda x: R.UnsortedSegmentSum(data=x, segment_ids=[1, 0], num_segments=3), "segment_max": lambda x: R.SegmentMax(data=x, segment_ids=[0, 1]),
+    "bucketize": lambda x: R.Bucketize(input=x, boundaries=[-0.5, 0.0, 0.5]), "cross": lambda x: R.Cross(a=x[..., :3], b=x[:, ::-1, :3]), "euclidean": lambda x: R.EuclideanNorm(input=x, axis=[1], keep_dims=True),
+    "softmax_loss": lambda x: R.SoftmaxCrossEntropyWithLogits(features=x[:, 0], labels=x[:, 1])[0], "in_top_k": lambda x: R.InTopKV2(predictions=x[:, 0], targets=[1, 2], k=2), "one_hot_axis": lambda x: R.OneHot(indices=tf.argmax(x, 2), depth=4, on_value=2.0, off_value=-1.0, axis=1),
+    "where_indices": lambda x: R.Where(condition=x > 0), "cumprod_reverse": lambda x: R.Cumprod(x=x, axis=1, exclusive=True, reverse=True), "cumsum_exclusive": lambda x: R.Cumsum(x=x, axis=2, exclusive=True, reverse=True), "cumulative_logsumexp": lambda x: R.CumulativeLogsumexp(x=x, axis=1),
+    "bitwise": lambda x: R.BitwiseXor(x=tf.cast(x * 9, tf.int32), y=5), "left_shift": lambda x: R.LeftShift(x=tf.cast(x * 9, tf.int32), y=2), "invert": lambda x: R.Invert(x=tf.cast(x * 9, tf.int32)), "next_after": lambda x: R.NextAfter(x1=x, x2=2.0),
+    "approximate_equal": lambda x: R.ApproximateEqual(x=x, y=x + 1e-6), "slice_update": lambda x: R.TensorStridedSliceUpdate(input=x, begin=[0, 1, 0], end=[2, 2, 4], strides=[1, 1, 2], value=tf.zeros((2, 1, 2))), "broadcast_args": lambda x: tf.broadcast_to(x, R.BroadcastArgs(s0=[2, 3, 4], s1=[1, 4])),
+    "batch_matmul_adjoint": lambda x: R.BatchMatMulV3(x=x, y=x, Tout=tf.float32, adj_y=True), "parallel_concat": lambda x: R.ConcatV2(values=[x, x], axis=-1), "stop_gradient": lambda x: R.StopGradient(input=x), "unravel": lambda x: R.UnravelIndex(indices=tf.argmax(tf.reshape(x, (2, 12)), 1), dims=[3, 4]),
+    "mirror_symmetric": lambda x: R.MirrorPad(input=x, paddings=[[0, 0], [2, 1], [1, 3]], mode="SYMMETRIC"), "gather_batch_axis": lambda x: R.GatherV2(params=x, indices=[[0, 2], [1, 1]], axis=1, batch_dims=1), "erfinv": lambda x: R.Erfinv(x=tf.tanh(x)), "lgamma": lambda x: R.Lgamma(x=tf.abs(x) + 0.5),
+    "non_max_padded": lambda x: tf.image.non_max_suppression_padded(tf.abs(x[0]), x[0, :, 0], 2)[0], "softsign": lambda x: R.Softsign(features=x * 9), "unique": lambda x: R.Unique(x=tf.cast(x[0, 0] * 2, tf.int32))[0], "sparse_to_dense": lambda x: x[0] + R.SparseToDense(sparse_indices=[[0, 1], [2, 2]], output_shape=[3, 4], sparse_values=2.0, default_value=0.0),
+}
+for name, function in UNUSUAL.items():
+    case(f"unusual_{name}", ROW, function, arrays=[numbers((2, 3, 4))])
+case("unusual_reverse_sequence", ROW, lambda x: R.ReverseSequence(input=x[0], seq_lengths=[2, 3, 1], seq_dim=1, batch_dim=0)[tf.newaxis], arrays=[numbers((1, 3, 4))])
+case("unusual_l2_loss", ROW, lambda x: tf.reshape(R.L2Loss(t=x), (1,)), arrays=[numbers((1, 3, 4))])
+IMAGES = {
+    "crop_and_resize": lambda x: R.CropAndResize(image=x, boxes=[[0.1, 0.2, 0.8, 0.9], [0, 0, 1, 1.2]], box_ind=[0, 1], crop_size=[3, 4], extrapolation_value=0.5), "extract_patches": lambda x: R.ExtractImagePatches(images=x, ksizes=[1, 2, 3, 1], strides=[1, 2, 1, 1], rates=[1, 1, 1, 1], padding="SAME"),
+    "max_pool_argmax": lambda x: R.MaxPoolWithArgmax(input=x, ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding="VALID")[1], "dilation2d": lambda x: R.Dilation2D(input=x, filter=tf.ones((2, 2, 4)), strides=[1, 1, 1, 1], rates=[1, 1, 1, 1], padding="SAME"),
+    "resize_bicubic": lambda x: R.ResizeBicubic(images=x, size=[4, 9], half_pixel_centers=True), "adjust_contrast": lambda x: R.AdjustContrastv2(images=x, contrast_factor=1.5), "rgb_to_hsv": lambda x: R.RGBToHSV(images=tf.sigmoid(x[..., :3])),
+    "data_format_permute": lambda x: R.Transpose(x=x, perm=R.DataFormatVecPermute(x=[0, 1, 2, 3], src_format="NHWC", dst_format="NCHW")), "avg_pool_first_uneven": lambda x: R.AvgPool(value=x, ksize=[1, 3, 2, 1], strides=[1, 2, 2, 1], padding="SAME"), "lrn_one": lambda x: R.LRN(input=x, depth_radius=1, bias=2.0, alpha=0.5, beta=0.5),
+    "depthwise_multiplier": lambda x: R.DepthwiseConv2dNative(input=x, filter=numbers((2, 3, 4, 2)), strides=[1, 2, 2, 1], padding="SAME"), "max_pool_explicit": lambda x: R.MaxPool(input=-abs(x), ksize=[1, 3, 3, 1], strides=[1, 2, 2, 1], padding="EXPLICIT", explicit_paddings=[0, 0, 1, 0, 1, 1, 0, 0]),
+}
+for name, function in IMAGES.items():
+    case(f"unusual_{name}", IMAGE, function, arrays=[numbers((2, *IMAGE))])
 case("top_k_indices", (6,), lambda x: R.TopKV2(input=x, k=3).indices)
 for axis in (-1, 1):
     case(f"one_hot_{axis}", (3,), lambda x, a=axis: R.OneHot(indices=x, depth=5, on_value=2.0, off_value=-1.0, axis=a), "int32",

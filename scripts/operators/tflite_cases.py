@@ -102,6 +102,12 @@ row("tile", lambda x: (tf.tile(x, (1, 2, 1, 3)), tf.repeat(x, 2, 1)))
 row("gather", lambda x: (tf.gather(x, [2, 0], axis=3), tf.gather_nd(x, [[0, 1, 2], [0, 6, 0]])))
 row("gather.batch", lambda x: tf.gather(x, tf.constant([[1, 0]]), axis=1, batch_dims=1))
 row("scatter_nd", lambda x: tf.scatter_nd([[1], [3], [1]], x, (5, 3)), real(3, 3))
+for name in ("sum", "max", "min", "prod"):
+    row(f"segment_{name}", lambda x, f=getattr(tf.math, f"unsorted_segment_{name}"): (f(x, [1, -1, 3, 1], 5), f(x, [[2, 0, 2], [0, 1, -1], [1, 1, 2], [0, 0, 0]], 4)), real(4, 3))
+BOXES = np.float32([[0, 0, 2, 2], [0, 1, 2, 3], [0, 0.5, 2, 2.5], [3, 3, 5, 5], [5, 5, 4, 4], [0, 0, 2, 1]])
+for threshold in (0.25, 0.5, 0.6):  # 0.5 and 0.6 are overlaps of these boxes
+    row(f"nms_{threshold}", lambda x, t=threshold: tf.raw_ops.NonMaxSuppressionV4(boxes=BOXES, scores=x, max_output_size=4, iou_threshold=t, score_threshold=-0.5, pad_to_max_output_size=True), real(6))
+    row(f"nms_soft_{threshold}", lambda x, t=threshold: tf.raw_ops.NonMaxSuppressionV5(boxes=BOXES, scores=x, max_output_size=4, iou_threshold=t, score_threshold=-0.5, soft_nms_sigma=0.0, pad_to_max_output_size=True), real(6))
 row("reverse", lambda x: (tf.reverse(x, (1,)), tf.reverse_sequence(x, [5], 1, 0)))
 row("depth_to_space", lambda x: (tf.nn.depth_to_space(x, 2), tf.nn.space_to_depth(x[:, :6, :8], 2)), int8=True)
 row("space_to_batch", lambda x: (tf.space_to_batch(x, (2, 3), [[1, 0], [0, 0]]), tf.batch_to_space(tf.space_to_batch(x, (2, 3), [[1, 0], [0, 0]]), (2, 3), [[1, 0], [0, 0]])))

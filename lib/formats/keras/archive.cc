@@ -166,7 +166,9 @@ void load_layers(const hdf5::Object& group, Model& model, int depth) {
   std::map<std::string, int> used;
   for (Layer& layer : model.layers) {
     if (starts_with(layer.module, "keras.src.ops")) continue;  // an operation, which is no layer
-    const std::string name = snake_case(layer.class_name);
+    // Groups are called by the class in Keras' own code, whose name it exports shortened here.
+    const bool grouped = layer.class_name == "GroupQueryAttention";
+    const std::string name = snake_case(grouped ? "GroupedQueryAttention" : layer.class_name);
     const int n = used[name]++;
     if (!layers) continue;
     const std::optional<hdf5::Object> own = layers->member(n == 0 ? name : cat(name, "_", n));

@@ -52,6 +52,7 @@ ValueId import_leaky_relu(Call& call);
 ValueId import_maximum(Call& call);
 ValueId import_merge(Call& call);
 ValueId import_minimum(Call& call);
+ValueId import_additive_attention(Call& call);
 ValueId import_attention(Call& call);
 ValueId import_multi_head_attention(Call& call);
 ValueId import_multiply(Call& call);

@@ -6,6 +6,7 @@
 #include "formats/division.h"
 #include "formats/keras/operands.h"
 #include "formats/keras/operations.h"
+#include "formats/near_zero.h"
 
 namespace dnn::keras {
 namespace {
@@ -61,12 +62,12 @@ ValueId operate_filled_like(Call& call, const char* value) {
 
 ValueId operate_logarithm(Call& call, const char* base) {
   const ValueId x = as_real(call, first_operand(call));
-  if (std::string(base) == "1p") return call.emit("Log", {call.emit("Add", {x, call.scalar(1, x)})});
+  if (std::string(base) == "1p") return log_of_one_more(call, x, call.dtype(x));
   return call.emit("Div", {call.emit("Log", {x}), call.scalar(std::log(std::stod(base)), x)});
 }
 ValueId operate_expm1(Call& call, const char*) {
   const ValueId x = as_real(call, first_operand(call));
-  return call.emit("Sub", {call.emit("Exp", {x}), call.scalar(1, x)});
+  return exp_less_one(call, x, call.dtype(x));
 }
 ValueId operate_trunc(Call& call, const char*) {
   const ValueId x = first_operand(call);
@@ -163,6 +164,18 @@ ValueId operate_sort(Call& call, const char* what) {
   const std::vector<ValueId> result = call.emit_many(
       "TopK", {x, call.list({extent})}, {{"axis", axis}, {"largest", int64_t{0}}, {"sorted", int64_t{1}}}, 2);
   return std::string(what) == "places" ? cast(call, result[1], DType::Int32) : result[0];
+}
+
+// The largest along the last axis, in falling order, and their places.
+ValueId operate_top_k(Call& call, const char*) {
+  const ValueId x = first_operand(call);
+  const Json &k = argument(call, 1, {"k"}), &sorted = argument(call, 2, {"sorted"});
+  if (sorted.is_boolean() && !sorted.get<bool>()) call.refuse("without an order it is not read");
+  const ValueId count = call.list({k.is_null() ? int64_t{1} : whole_argument(call, k, "k")});
+  const std::vector<ValueId> result =
+      call.emit_many("TopK", {x, count}, {{"axis", int64_t{-1}}, {"largest", int64_t{1}}, {"sorted", int64_t{1}}}, 2);
+  call.add_output(cast(call, result[1], DType::Int32));
+  return result[0];
 }
 
 ValueId operate_triangle(Call& call, const char* upper) {

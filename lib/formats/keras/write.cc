@@ -85,7 +85,8 @@ Plan plan_model(const Graph& graph, Dialect dialect) {
     const ExportRow* row = find_export(node);
     if (row == nullptr && node.op == "Shape")
       fail_unsupported(node.label(), " reads extents that are open; fix them with --shape");
-    if (row == nullptr) fail_unsupported(node.label(), " has no counterpart in Keras that can be written");
+    if (row == nullptr)
+      fail_unsupported(node.label(), " has no counterpart in Keras that can be written; ONNX holds it");
     Export context(plan, node, row->fuses ? following(plan, node) : FollowingActivation());
     row->write(context);
     if (context.took_activation()) done.insert(context.activation().nodes.begin(), context.activation().nodes.end());
@@ -100,7 +101,11 @@ namespace {
 Graph prepared(const Graph& source) {
   Graph graph = source;
   infer_types(graph);
+  // Those of whole batches are refused by their own names: layers know one sample.
+  static const std::set<std::string> whole = {"MaxUnpool", "NonMaxSuppression", "RoiAlign", "ScatterElements",
+                                              "ScatterND"};
   decompose(graph, [](const Node& node) {
+    if (node.domain.empty() && whole.count(node.op) != 0) return true;
     return (node.op == "Elu" || has_usual_numbers(node)) && node.attribute_int("select_last_index", 0) == 0 &&
            std::any_of(export_rows().begin(), export_rows().end(),
                        [&](const ExportRow& row) { return node.op == row.op; });

@@ -1,6 +1,8 @@
 // Writing what moves elements: shapes, slices, borders, joined and cut tensors.
 #include <algorithm>
 #include <climits>
+#include <limits>
+#include <map>
 #include <numeric>
 
 #include "formats/tensorflow/exports.h"
@@ -98,6 +100,45 @@ void write_gather_nd(Export& e) {
   if (e.node().attribute_int("batch_dims", 0) != 0) e.refuse("batch_dims");
   NodeBuilder node = e.last("GatherNd");
   e.finish(std::move(node.in({e.input(0), e.input(1)}).type("Tparams", e.dtype(0)).type("Tindices", e.dtype(1))));
+}
+
+void write_scatter_nd(Export& e) {
+  static const std::map<std::string, const char*> operators = {{"none", "TensorScatterUpdate"},
+                                                               {"add", "TensorScatterAdd"},
+                                                               {"max", "TensorScatterMax"},
+                                                               {"min", "TensorScatterMin"}};
+  const std::string reduction = e.node().attribute_string("reduction", "none");
+  const auto found = operators.find(reduction);
+  if (found == operators.end()) e.refuse("reduction ", quoted(reduction), "; ONNX holds it");
+  NodeBuilder node = e.last(found->second);
+  node.in({e.input(0), e.input(1), e.input(2)}).type("T", e.dtype(0)).type("Tindices", e.dtype(1));
+  e.finish(std::move(node));
+}
+
+// TensorFlow gives the numbers of boxes alone; image and class are 0 in front of them.
+void write_non_max_suppression(Export& e) {
+  const auto scalar = [&](size_t i, double fallback) {
+    if (!e.has_input(i)) return e.number(fallback);
+    const Tensor& known = e.known(i, i == 2 ? "number of boxes" : "threshold");
+    if (known.size() != 1) e.refuse("its input ", i, " has ", known.size(), " numbers");
+    if (i > 2) return e.number(to_doubles(known)[0]);
+    return e.integer(std::clamp<int64_t>(to_int64s(known)[0], 0, INT_MAX));
+  };
+  const Edge most = e.has_input(2) ? scalar(2, 0) : e.integer(0), overlap = scalar(3, 0),
+             least = scalar(4, -std::numeric_limits<double>::infinity());
+  const auto reshaped = [&](const Edge& x, DataType dtype, const std::vector<int64_t>& shape, const char* what) {
+    const Edge extents = e.ints(shape);
+    return e.add(std::move(e.step("Reshape", what).in({x, extents}).type("T", dtype).type("Tshape", DT_INT32)));
+  };
+  const Edge boxes = reshaped(e.input(0), DT_FLOAT, {-1, 4}, "boxes"),
+             scores = reshaped(e.input(1), DT_FLOAT, {-1}, "scores");
+  NodeBuilder node = e.step("NonMaxSuppressionV3");
+  node.in({boxes, scores, most, overlap, least}).type("T", DT_FLOAT).type("T_threshold", DT_FLOAT);
+  const Edge chosen = e.add(std::move(node));
+  const Edge wide = e.add(std::move(e.step("Cast").in(chosen).type("SrcT", DT_INT32).type("DstT", DT_INT64)));
+  const Edge rows = reshaped(wide, DT_INT64, {-1, 1}, "rows");
+  const Edge front = e.store("paddings", Tensor::of<int32_t>({2, 2}, {0, 0, 2, 0}));
+  e.finish(std::move(e.last("Pad").in({rows, front}).type("T", DT_INT64).type("Tpaddings", DT_INT32)));
 }
 
 void write_pad(Export& e) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "formats/near_zero.h"
 #include "formats/tensorflow/imports.h"
 
 namespace dnn::tensorflow {
@@ -54,7 +55,7 @@ void squared_difference(Op& op) {
 
 void log1p(Op& op) {
   const ValueId x = op.in(0);
-  op.define(0, op.emit("Log", {op.emit("Add", {x, op.scalar(1, op.dtype(x))})}));
+  op.define(0, log_of_one_more(op, x, op.dtype(x)));
 }
 
 // 1 - erf(x) as 1 + erf(-x), where a minus in x goes, as Gelu is spelt elsewhere.
@@ -77,7 +78,7 @@ void erfc(Op& op) {
 
 void expm1(Op& op) {
   const ValueId x = op.in(0);
-  op.define(0, op.emit("Sub", {op.emit("Exp", {x}), op.scalar(1, op.dtype(x))}));
+  op.define(0, exp_less_one(op, x, op.dtype(x)));
 }
 
 void relu6(Op& op) {
@@ -179,10 +180,21 @@ void top_k(Op& op) {
   op.define(1, op.to_dtype(y[1], op.dtype_attribute("index_type").value_or(DType::Int32)));
 }
 
-void cumsum(Op& op) {
+void cumulate(Op& op) {
   const Attributes attributes = {{"exclusive", static_cast<int64_t>(op.flag("exclusive", false))},
                                  {"reverse", static_cast<int64_t>(op.flag("reverse", false))}};
-  op.define(0, op.emit("CumSum", {op.in(0), op.in(1)}, attributes));
+  op.define(0, op.emit(op.row().as, {op.in(0), op.in(1)}, attributes));
+}
+
+void is_finite(Op& op) {
+  const ValueId x = op.in(0);
+  op.define(0, op.emit("Not", {op.emit("Or", {op.emit("IsNaN", {x}), op.emit("IsInf", {x})})}));
+}
+
+// Half the sum of all squares.
+void l2_loss(Op& op) {
+  const ValueId sum = op.emit("ReduceSumSquare", {op.in(0)}, {{"keepdims", int64_t{0}}});
+  op.define(0, op.emit("Mul", {sum, op.scalar(0.5, op.dtype(sum))}));
 }
 
 void one_hot(Op& op) {

@@ -328,6 +328,83 @@ void gather_nd(Op& op) {
   op.define(0, op.emit("GatherND", {op.in(0), places}, {{"batch_dims", op.integer("batch_dims", 0)}}));
 }
 
+// Places outside are an error here, as they are in TensorFlow on processors unless it is told to leave them out.
+static void expect_places_inside(Op& op) {
+  const std::string policy = op.text("bad_indices_policy", "");
+  if (!policy.empty() && policy != "DEFAULT" && policy != "ERROR")
+    op.refuse("places outside that are left out (", policy, ") are not read");
+}
+
+// Among zeros; where several updates meet they are added.
+void scatter_nd(Op& op) {
+  expect_places_inside(op);
+  const ValueId zero = op.scalar(0, op.dtype(op.in(1)));
+  const ValueId base = op.emit("Expand", {zero, op.extents(2)}), places = op.to_dtype(op.in(0), DType::Int64);
+  op.define(0, op.emit("ScatterND", {base, places, op.in(1)}, {{"reduction", std::string("add")}}));
+}
+
+// The numbers of the boxes that stay, of one image and class; the first operators had no bound of scores, and one an attribute.
+void non_max_suppression(Op& op) {
+  const char version = op.node_op().back();
+  const ValueId boxes = op.emit("Unsqueeze", {op.in(0), op.list({0})}),
+                scores = op.emit("Unsqueeze", {op.in(1), op.list({0, 1})}), most = op.to_dtype(op.in(2), DType::Int64);
+  const bool first = version == 'n';
+  std::vector<ValueId> inputs = {boxes, scores, most};
+  inputs.push_back(first ? op.scalar(static_cast<double>(op.number_of("iou_threshold", 0.5F)), DType::Float32)
+                         : op.to_dtype(op.in(3), DType::Float32));
+  if (version > '2' && !first) inputs.push_back(op.to_dtype(op.in(4), DType::Float32));
+  if (version == '5' && (op.constant(5) == nullptr || to_doubles(*op.constant(5))[0] != 0))
+    op.refuse("scores that fall with their overlap (soft_nms_sigma) are not read");
+  const ValueId all = op.emit("NonMaxSuppression", inputs);
+  const ValueId chosen =
+      op.to_dtype(op.emit("Gather", {all, op.scalar(2, DType::Int64)}, {{"axis", int64_t{1}}}), DType::Int32);
+  const bool pads = version > '3' && !first && op.flag("pad_to_max_output_size", false);
+  const auto padded = [&](ValueId v, DType dtype) {  // zeros behind
+    if (!pads) return v;
+    const ValueId length = op.emit("Reshape", {most, op.list({1})});
+    const ValueId zeros = op.emit("Expand", {op.scalar(0, dtype), length});
+    const ValueId joined = op.emit("Concat", {v, zeros}, {{"axis", int64_t{0}}});
+    return op.emit("Slice", {joined, op.list({0}), length, op.list({0})});
+  };
+  op.define(0, padded(chosen, DType::Int32));
+  if (version < '4' || first) return;
+  if (version == '5')
+    op.define(1, padded(op.emit("Gather", {op.in(1), chosen}, {{"axis", int64_t{0}}}), op.dtype(op.in(1))));
+  const ValueId count = op.emit("Size", {chosen});
+  op.define(version == '4' ? 1 : 2, op.to_dtype(count, DType::Int32));
+}
+
+void tensor_scatter(Op& op) {
+  expect_places_inside(op);
+  const ValueId places = op.to_dtype(op.in(1), DType::Int64);
+  op.define(0, op.emit("ScatterND", {op.in(0), places, op.in(2)}, {{"reduction", std::string(op.row().as)}}));
+}
+
+void reverse_sequence(Op& op) {
+  const int64_t time = op.integer("seq_dim", 0), batch = op.integer("batch_dim", 0);
+  if (std::min(time, batch) != 0 || std::max(time, batch) != 1)
+    op.refuse("sequences along axis ", time, " by axis ", batch, " are not read");
+  const ValueId lengths = op.to_dtype(op.in(1), DType::Int64);
+  op.define(0, op.emit("ReverseSequence", {op.in(0), lengths}, {{"time_axis", time}, {"batch_axis", batch}}));
+}
+
+// Elements that leave at the end come in at the front, axis by axis.
+void roll(Op& op) {
+  const std::vector<int64_t> shifts = op.ints(1), axes = op.ints(2);
+  if (shifts.size() != axes.size()) op.fail(shifts.size(), " shifts along ", axes.size(), " axes");
+  ValueId x = op.in(0);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const int64_t axis = from_front(op, axes[i], op.rank(x)), extent = op.shape(x)[axis];
+    if (extent < 0) op.refuse("it rolls along an open extent");
+    const int64_t first = extent == 0 ? 0 : (extent - shifts[i] % extent) % extent;
+    if (first == 0) continue;
+    const ValueId at = op.list({axis}), from = op.list({first}), end = op.list({extent}), begin = op.list({0});
+    const ValueId back = op.emit("Slice", {x, from, end, at}), front = op.emit("Slice", {x, begin, from, at});
+    x = op.emit("Concat", {back, front}, {{"axis", axis}});
+  }
+  op.define(0, x == op.in(0) ? op.emit("Identity", {x}) : x);
+}
+
 void reverse(Op& op) {
   const std::vector<int64_t> axes = op.ints(1);
   if (axes.empty()) return op.define(0, op.emit("Identity", {op.in(0)}));

@@ -154,7 +154,13 @@ void Walk::settle(Scope& scope, int wanted) {
     const int input = scope.body.parse(ref).node;
     if (input < 0 || scope.results.count(input) != 0) continue;
     if (!open.insert(input).second) {
-      if (node.op() == "Merge" || node.op() == "NextIteration") fail_unsupported(label(node), ": loops are not read");
+      // The circle closes at whichever of its nodes was asked for first: it is a loop's where a loop's own nodes are on it.
+      const auto first = std::find_if(stack.begin(), stack.end(), [&](const Visit& on) { return on.node == input; });
+      const bool is_loop = std::any_of(first, stack.end(), [&](const Visit& on) {
+        const std::string& op = scope.body.node(on.node).op();
+        return op == "Merge" || op == "NextIteration";
+      });
+      if (is_loop) fail_unsupported(label(node), ": loops are not read");
       fail_malformed(label(node), ": it depends on itself");
     }
     stack.push_back({input, 0});

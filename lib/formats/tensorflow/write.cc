@@ -41,7 +41,9 @@ Graph prepared(const Graph& source) {
   Graph graph = source;
   infer_types(graph);
   count_indices_from_front(graph);
-  decompose(graph, [](const Node& node) {
+  decompose(graph, [&](const Node& node) {
+    if (node.op == "NonMaxSuppression") return suppresses_once(graph, node);
+    if (makes_places(node)) return false;
     const bool known = std::any_of(export_rows().begin(), export_rows().end(),
                                    [&](const ExportRow& row) { return node.op == row.op; });
     return known && has_usual_numbers(node) && node.attribute_int("select_last_index", 0) == 0 &&
@@ -72,7 +74,8 @@ void write_graph(const Graph& graph, File& file, std::vector<Edge>* outputs) {
   for (NodeId id : graph.order()) {
     const Node& node = graph.node(id);
     const ExportRow* row = find_export_row(node);
-    if (row == nullptr) fail_unsupported(node.label(), " has no counterpart in TensorFlow that can be written");
+    if (row == nullptr)
+      fail_unsupported(node.label(), " has no counterpart in TensorFlow that can be written", way_out(graph, node));
     Export context(file, node, row->as);
     row->write(context);
   }

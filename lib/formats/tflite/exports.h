@@ -54,6 +54,8 @@ void write_cumsum(Export& e);
 void write_gather(Export& e);
 void write_gather_nd(Export& e);
 void write_reverse_sequence(Export& e);
+void write_non_max_suppression(Export& e);
+void write_scatter(Export& e);
 void write_top_k(Export& e);
 
 // export_shape.cc

@@ -1,5 +1,7 @@
 // Elements picked by indices, blocks that become a batch, constants of a shape.
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "formats/tflite/imports.h"
@@ -14,7 +16,7 @@ ValueId indices(Op& op, size_t i) {
 
 // The number of elements a block has along each spatial axis.
 std::vector<int64_t> block_of(Op& op) {
-  const std::vector<int64_t> block = op.ints(1);
+  std::vector<int64_t> block = op.ints(1);
   for (int64_t size : block) {
     if (size < 1) op.fail("a block of ", size);
   }
@@ -52,6 +54,84 @@ void scatter_nd(Op& op) {
   if (op.quantized_input(1)) op.refuse("scattering quantised numbers is not read");
   const ValueId base = op.emit("Expand", {zero, extents(op, 2)});
   op.define_raw(0, op.emit("ScatterND", {base, indices(op, 0), op.raw(1)}, {{"reduction", std::string("add")}}));
+}
+
+namespace {
+
+// Rows of data combined by the number of their segment; what has a negative number goes nowhere.
+void segments(Op& op, const char* reduction, const dnn::Tensor& empty) {
+  const std::vector<int64_t> count = op.ints(2), ids = op.shape(1), data = op.shape(0);
+  if (count.size() != 1 || count[0] < 0 || count[0] > INT32_MAX) op.fail(count.size(), " counts of segments");
+  if (op.quantized_input(0)) op.refuse("segments of quantised numbers are not read");
+  if (ids.size() > data.size()) op.fail("segments of rank ", ids.size(), " for data of rank ", data.size());
+  std::vector<int64_t> shape = {count[0] + 1};  // the last takes those of negative numbers
+  for (size_t i = ids.size(); i < data.size(); ++i) {
+    if (data[i] < 0) op.refuse("rows of open extents");
+    shape.push_back(data[i]);
+  }
+  const ValueId last = op.list(count), zero = op.list({0}), at = indices(op, 1);
+  const ValueId known = op.emit("Where", {op.emit("Less", {at, zero}), last, at});
+  const ValueId tuples = op.emit("Unsqueeze", {known, op.list({-1})});
+  const ValueId base = op.emit("Expand", {op.store("empty", empty), op.list(shape)});
+  const ValueId all = op.emit("ScatterND", {base, tuples, op.raw(0)}, {{"reduction", std::string(reduction)}});
+  op.define_raw(0, op.emit("Slice", {all, zero, last, zero}));
+}
+
+dnn::Tensor number_of(Op& op, double real, int64_t integer) {
+  const DType dtype = op.output_dtype(0);
+  if (is_float(dtype)) return convert(dnn::Tensor::scalar(real), dtype);
+  return convert(dnn::Tensor::scalar(integer), dtype);
+}
+
+}  // namespace
+
+void segment_sum(Op& op) { segments(op, "add", number_of(op, 0, 0)); }
+void segment_product(Op& op) { segments(op, "mul", number_of(op, 1, 1)); }
+// Segments without a row hold the least, or largest, number of the type.
+void segment_max(Op& op) {
+  const bool wide = op.output_dtype(0) == DType::Int64;
+  segments(op, "max", number_of(op, std::numeric_limits<float>::lowest(), wide ? INT64_MIN : INT32_MIN));
+}
+void segment_min(Op& op) {
+  const bool wide = op.output_dtype(0) == DType::Int64;
+  segments(op, "min", number_of(op, std::numeric_limits<float>::max(), wide ? INT64_MAX : INT32_MAX));
+}
+
+namespace {
+
+// Numbers of the boxes that stay, and zeros behind them; their scores; how many there are.
+void suppress(Op& op, bool scored) {
+  const std::vector<int64_t> most = op.ints(2);
+  if (most.size() != 1 || most[0] < 0) op.fail(most.size(), " numbers of boxes");
+  const ValueId boxes = op.emit("Unsqueeze", {op.real(0), op.list({0})}), scores = op.real(1);
+  const dnn::Tensor* overlap = op.constant(3);  // from which on TFLite suppresses, ONNX beyond it
+  if (overlap == nullptr || overlap->size() != 1) op.refuse("a computed threshold of overlap is not read");
+  const float beyond = std::nextafter(static_cast<float>(to_doubles(*overlap)[0]), -1.0F);
+  op.without(size_t{3});
+  const ValueId all =
+      op.emit("NonMaxSuppression", {boxes, op.emit("Unsqueeze", {scores, op.list({0, 1})}), op.list(most),
+                                    op.store("overlap", dnn::Tensor::scalar(beyond)), op.real(4)});
+  const ValueId which = op.store("which", dnn::Tensor::scalar(int64_t{2}));
+  const ValueId chosen = op.emit("Gather", {all, which}, {{"axis", int64_t{1}}});
+  const auto padded = [&](ValueId v, DType dtype) {
+    const ValueId zeros = op.store("zeros", dnn::Tensor(dtype, {most[0]}));
+    const ValueId joined = op.emit("Concat", {v, zeros}, {{"axis", int64_t{0}}});
+    return op.emit("Slice", {joined, op.list({0}), op.list(most), op.list({0})});
+  };
+  op.define_raw(0, op.to_dtype(padded(chosen, DType::Int64), DType::Int32));
+  if (scored) op.define(1, padded(op.emit("Gather", {scores, chosen}, {{"axis", int64_t{0}}}), DType::Float32));
+  op.define_raw(scored ? 2 : 1, op.to_dtype(op.emit("Size", {chosen}), DType::Int32));
+}
+
+}  // namespace
+
+void non_max_suppression(Op& op) { suppress(op, false); }
+void non_max_suppression_soft(Op& op) {
+  const dnn::Tensor* sigma = op.constant(5);
+  if (sigma == nullptr || sigma->size() != 1 || to_doubles(*sigma)[0] != 0)
+    op.refuse("scores that fall with their overlap (soft_nms_sigma) are not read");
+  op.without(size_t{5});
+  suppress(op, true);
 }
 
 // Where an index is none of 0 to depth - 1, all are off.

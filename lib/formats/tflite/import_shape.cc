@@ -162,7 +162,20 @@ void shape(Op& op) {
 }
 
 // SLICE: a size of -1 reaches to the end.
+namespace {
+
+// From computed places on, or of computed lengths; a length below 0 reaches the end.
+void slice_computed(Op& op) {
+  const ValueId begin = op.to_dtype(op.raw(1), DType::Int64), size = op.to_dtype(op.raw(2), DType::Int64);
+  const ValueId rest = op.emit("Less", {size, op.list({0})});
+  const ValueId end = op.emit("Where", {rest, op.list({INT32_MAX}), op.emit("Add", {begin, size})});
+  moved(op, 0, [&](ValueId x) { return op.emit("Slice", {x, begin, end}); });
+}
+
+}  // namespace
+
 void slice(Op& op) {
+  if (op.constant(1) == nullptr || op.constant(2) == nullptr) return slice_computed(op);
   const std::vector<int64_t> begin = op.ints(1), size = op.ints(2);
   if (begin.size() != size.size()) op.fail(begin.size(), " begins, ", size.size(), " sizes");
   std::vector<int64_t> end, axes;

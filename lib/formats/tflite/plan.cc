@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "formats/decompose.h"
 #include "formats/tflite/export.h"
 #include "ops/movement.h"
 #include "ops/op.h"
@@ -293,7 +294,8 @@ class Planner {
     for (const ExportRow& row : export_rows()) {
       if (node.domain == row.domain && node.op == row.op) planned.row = &row;
     }
-    if (planned.row == nullptr) fail_unsupported(node.label(), " has no counterpart in TFLite that can be written");
+    if (planned.row == nullptr)
+      fail_unsupported(node.label(), " has no counterpart in TFLite that can be written", way_out(graph_, node));
     planned.inputs.assign(node.inputs.size(), kNoValue);
     planned.output = node.outputs[0];
     const std::vector<NodeId>& readers = uses_.readers[planned.output];

@@ -5,6 +5,7 @@
 #include "formats/indices.h"
 #include "formats/tflite/exports.h"
 #include "formats/tflite/metadata.h"
+#include "formats/tflite/suppression.h"
 #include "formats/tflite/tflite.h"
 #include "layout/channels_last.h"
 #include "ops/op.h"
@@ -69,7 +70,14 @@ Graph prepared(const Graph& source) {
   infer_types(graph);
   refuse_other_floats(graph);
   count_indices_from_front(graph);
-  decompose(graph, has_counterpart);
+  decompose(graph, [&](const Node& node) {
+    if (node.op == "NonMaxSuppression") return suppresses_once(graph, node);
+    if (makes_places(node)) return false;
+    if (node.op == "ScatterND" && graph.value(node.inputs[0]).type.shape.value_or(std::vector<Dim>()).size() != 1)
+      return false;  // in one row alone
+    return has_counterpart(node);
+  });
+  settle_suppression(graph);
   narrow_bounds(graph);
   make_signed(graph);
   to_channels_last(graph);

@@ -298,7 +298,10 @@ const ExportRow* row_of(const Node& node) {
 Program to_program(const Graph& source) {
   Graph graph = source;
   infer_types(graph);
-  decompose(graph, [](const Node& node) { return row_of(node) != nullptr; });
+  decompose(graph, [](const Node& node) {
+    if (node.op == "NonMaxSuppression") return true;  // refused by its own name
+    return row_of(node) != nullptr && !makes_places(node);
+  });
   Builder builder(graph);
   const std::map<NodeId, Dense> dense = dense_layers(graph);
   std::set<NodeId> done;
@@ -314,7 +317,8 @@ Program to_program(const Graph& source) {
       continue;
     }
     const ExportRow* row = row_of(node);
-    if (row == nullptr) fail_unsupported(node.label(), " has no counterpart in PyTorch that can be written");
+    if (row == nullptr)
+      fail_unsupported(node.label(), " has no counterpart in PyTorch that can be written", way_out(graph, node));
     Export context(builder, node);
     row->write(context);
   }

@@ -332,15 +332,31 @@ void write_gather(Export& e) {
   reshape(e, rows, shape);
 }
 
-void write_gather_elements(Export& e) {
-  const int64_t axis = e.axis("axis", 0);
+// Input 1 as 64-bit indices along an axis, counted from the front.
+static VarId places_along(Export& e, int64_t axis) {
   const Item extent = e.builder().extent(e.input(0), axis);
   if (!extent.fixed()) e.refuse("indices into an open extent");
   const VarId index = e.step("remainder.Scalar", {tensor(e.input(1)), extent}, "index", e.type(1));
-  const VarId wide = e.type(1).dtype == DType::Int64 ? index
-                                                     : e.step("to.dtype", {tensor(index), DType::Int64}, "wide",
-                                                              Type(DType::Int64, *e.type(1).shape));
-  e.define("gather", {tensor(e.input(0)), number(axis), tensor(wide)});
+  if (e.type(1).dtype == DType::Int64) return index;
+  return e.step("to.dtype", {tensor(index), DType::Int64}, "wide", Type(DType::Int64, *e.type(1).shape));
+}
+
+void write_gather_elements(Export& e) {
+  const int64_t axis = e.axis("axis", 0);
+  const VarId places = places_along(e, axis);
+  e.define("gather", {tensor(e.input(0)), number(axis), tensor(places)});
+}
+
+void write_scatter_elements(Export& e) {
+  const int64_t axis = e.axis("axis", 0);
+  const std::string reduction = e.node().attribute_string("reduction", "none");
+  const VarId places = places_along(e, axis);
+  std::vector<Arg> args = {tensor(e.input(0)), number(axis), tensor(places), tensor(e.input(2))};
+  if (reduction == "none") return e.define("scatter.src", std::move(args));
+  if (reduction == "add") return e.define("scatter_add", std::move(args));
+  args.emplace_back(std::string(reduction == "mul" ? "prod" : reduction == "max" ? "amax" : "amin"));
+  args.emplace_back(true);
+  e.define("scatter_reduce.two", std::move(args));
 }
 
 void write_pad(Export& e) {

@@ -125,6 +125,7 @@ void write_identity(Export& e);
 void write_pad(Export& e);
 void write_reshape(Export& e);
 void write_resize(Export& e);
+void write_scatter_elements(Export& e);
 void write_shape(Export& e);
 void write_size(Export& e);
 void write_slice(Export& e);

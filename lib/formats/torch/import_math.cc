@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "formats/division.h"
+#include "formats/near_zero.h"
 #include "formats/torch/imports.h"
 #include "ops/movement.h"
 
@@ -515,7 +516,7 @@ Any log_of(Op& op) {
   const ValueId x = to_float(op, op.tensor(0));
   const std::string base = op.row().op;
   const DType dtype = op.type(x).dtype;
-  if (base == "1p") return op.result(op.emit("Log", {op.emit("Add", {x, op.scalar(1, dtype)})}));
+  if (base == "1p") return op.result(log_of_one_more(op, x, dtype));
   return op.result(op.emit("Div", {op.emit("Log", {x}), op.scalar(std::log(base == "2" ? 2.0 : 10.0), dtype)}));
 }
 
@@ -530,7 +531,7 @@ Any exponential(Op& op) {
   const ValueId x = to_float(op, op.tensor(0));
   const DType dtype = op.type(x).dtype;
   if (std::string(op.row().op) == "2") return op.result(op.emit("Pow", {op.scalar(2, dtype), x}));
-  return op.result(op.emit("Sub", {op.emit("Exp", {x}), op.scalar(1, dtype)}));
+  return op.result(exp_less_one(op, x, dtype));
 }
 Any is_finite(Op& op) {
   const ValueId x = to_float(op, op.tensor(0));

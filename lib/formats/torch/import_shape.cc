@@ -94,6 +94,23 @@ Any transpose(Op& op) {
   std::swap(perm[op.axis(op.integer(1), x)], perm[op.axis(op.integer(2), x)]);
   return op.like(0, op.transpose(x, perm));
 }
+// Axes that are named go to their places, the others keep their order around them.
+Any move_axes(Op& op) {
+  const ValueId x = op.tensor(0);
+  const std::vector<int64_t> from = op.ints(1), to = op.ints(2);
+  if (from.size() != to.size()) op.fail(from.size(), " axes to ", to.size(), " places");
+  std::vector<int64_t> perm(op.rank(x), -1), rest;
+  for (size_t i = 0; i < from.size(); ++i) perm[op.axis(to[i], x)] = op.axis(from[i], x);
+  for (int64_t axis : identity_perm(op.rank(x))) {
+    if (std::find(perm.begin(), perm.end(), axis) == perm.end()) rest.push_back(axis);
+  }
+  if (rest.size() + from.size() != perm.size()) op.fail("axes ", shape_text(from), " to ", shape_text(to));
+  size_t next = 0;
+  for (int64_t& axis : perm) {
+    if (axis < 0) axis = rest.at(next++);
+  }
+  return op.like(0, op.transpose(x, perm));
+}
 Any transpose_all(Op& op) {
   const ValueId x = op.tensor(0);
   std::vector<int64_t> perm = identity_perm(op.rank(x));
@@ -488,11 +505,21 @@ Any stack_rows(Op& op) {
 }
 
 // Into so many parts, of which the first ones may be one longer, or before each of these places.
+// The first ones have one element more where it does not come out even.
+static std::vector<int64_t> even_parts(Op& op, int64_t extent, int64_t n) {
+  if (n < 1 || n > 4096) op.fail(n, " parts");
+  std::vector<int64_t> sizes;
+  for (int64_t i = 0; i < n; ++i) sizes.push_back(extent / n + (i < extent % n ? 1 : 0));
+  return sizes;
+}
+
 Any tensor_split(Op& op) {
   const ValueId x = op.tensor(0);
   const int64_t axis = op.axis(op.integer(2), x), extent = op.extent(x, axis);
   std::vector<int64_t> sizes;
-  if (op.argument(1).list()) {
+  if (op.has(3)) {  // the number of parts by its own name, in exported programs
+    sizes = even_parts(op, extent, op.integer(3));
+  } else if (op.argument(1).list()) {
     int64_t from = 0;
     for (int64_t at : op.ints(1)) {
       const int64_t end = std::clamp(at < 0 ? at + extent : at, from, extent);
@@ -501,9 +528,7 @@ Any tensor_split(Op& op) {
     }
     sizes.push_back(extent - from);
   } else {
-    const int64_t n = op.integer(1);
-    if (n < 1 || n > 4096) op.fail(n, " parts");
-    for (int64_t i = 0; i < n; ++i) sizes.push_back(extent / n + (i < extent % n ? 1 : 0));
+    sizes = even_parts(op, extent, op.integer(1));
   }
   return split_into(op, x, axis, sizes);
 }

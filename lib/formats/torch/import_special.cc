@@ -1,7 +1,9 @@
 // Functions that the IR has no operator for: each is written in those it has, so that infinities, zeros and values that are not
 // numbers come out as PyTorch's kernels give them (aten/src/ATen/native, version 2.15).
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "formats/torch/imports.h"
 
@@ -270,10 +272,76 @@ Any scatter(Op& op) {
   Attributes attributes = {{"axis", axis}};
   if (std::string(op.row().op) == "add") {
     attributes["reduction"] = std::string("add");
+  } else if (std::string(op.row().op) == "reduce") {
+    static const std::map<std::string, const char*> kinds = {
+        {"sum", "add"}, {"prod", "mul"}, {"amax", "max"}, {"amin", "min"}};
+    const auto kind = kinds.find(op.text(4));
+    if (kind == kinds.end() || !op.flag(5)) op.refuse("reduction ", quoted(op.text(4)), " is not read");
+    attributes["reduction"] = std::string(kind->second);
   } else if (op.has(4)) {
     op.refuse("a reduction is not read");
   }
   return op.result(op.emit("ScatterElements", {x, places, source}, std::move(attributes)));
+}
+
+// x with slices along an axis that are another's: elements of both beside one another, of which each is chosen by its place.
+static Any with_slices(Op& op, ValueId x, ValueId source, int64_t axis, const std::vector<int64_t>& places) {
+  const int64_t extent = op.extent(x, axis);
+  if (op.extent(source, axis) != std::ssize(places))
+    op.fail(op.extent(source, axis), " slices for ", places.size(), " places");
+  std::vector<int64_t> chosen(extent);
+  for (int64_t i = 0; i < extent; ++i) chosen[i] = i;
+  for (int64_t i = 0; i < std::ssize(places); ++i) chosen[places[i]] = extent + i;
+  const ValueId both = op.emit("Concat", {x, source}, {{"axis", axis}});
+  return op.result(op.emit("Gather", {both, op.list(chosen)}, {{"axis", axis}}));
+}
+
+Any slice_scatter(Op& op) {
+  const ValueId x = op.tensor(0);
+  const int64_t axis = op.axis(op.integer(2, 0), x), extent = op.extent(x, axis), step = op.integer(5, 1);
+  if (extent < 0 || step < 1) op.refuse("slices of an extent of ", extent, " by steps of ", step, " are not read");
+  const auto bound = [&](size_t i, int64_t fallback) {
+    const int64_t at = op.has(i) ? op.integer(i) : fallback;
+    return std::clamp<int64_t>(at < 0 ? at + extent : at, 0, extent);
+  };
+  std::vector<int64_t> places;
+  for (int64_t at = bound(3, 0), end = bound(4, extent); at < end; at += step) places.push_back(at);
+  return with_slices(op, x, op.tensor(1), axis, places);
+}
+
+Any select_scatter(Op& op) {
+  const ValueId x = op.tensor(0);
+  const int64_t axis = op.axis(op.integer(2), x), extent = op.extent(x, axis), given = op.integer(3);
+  const int64_t at = given < 0 ? given + extent : given;
+  if (at < 0 || at >= extent) op.refuse("place ", given, " of an extent of ", extent, " is not read");
+  return with_slices(op, x, op.unsqueeze(op.tensor(1), {axis}), axis, {at});
+}
+
+// Values at places that tensors name along the first axes, one tensor for each.
+Any index_put(Op& op) {
+  const ValueId x = op.tensor(0);
+  std::vector<ValueId> columns;
+  for (ValueId v : op.tensors(1)) {
+    if (op.type(v).dtype == DType::Bool) op.refuse("places by truth values are not read");
+    columns.push_back(op.to_dtype(v, DType::Int64));
+  }
+  if (columns.empty() || columns.size() > op.rank(x)) op.refuse(columns.size(), " tensors of places are not read");
+  ValueId sum = columns[0];  // of the shape that all broadcast to
+  for (size_t i = 1; i < columns.size(); ++i) sum = op.emit("Add", {sum, columns[i]});
+  const ValueId common = op.emit("Shape", {sum});
+  std::vector<ValueId> parts;
+  for (ValueId v : columns)
+    parts.push_back(op.unsqueeze(op.emit("Expand", {v, common}), {static_cast<int64_t>(op.rank(sum))}));
+  const ValueId tuples = op.emit("Concat", parts, {{"axis", static_cast<int64_t>(op.rank(sum))}});
+  ValueId shape = common;
+  if (columns.size() < op.rank(x)) {
+    const ValueId rest = op.emit("Shape", {x}, {{"start", static_cast<int64_t>(columns.size())}});
+    shape = op.emit("Concat", {common, rest}, {{"axis", int64_t{0}}});
+  }
+  const ValueId values = op.emit("Expand", {op.number_like(2, x), shape});
+  Attributes attributes;
+  if (op.flag(3)) attributes["reduction"] = std::string("add");
+  return op.result(op.emit("ScatterND", {x, tuples, values}, std::move(attributes)));
 }
 
 // Sampling at places of a grid: mode 0 bilinear, 1 nearest, 2 bicubic; padding 0 zeros, 1 border, 2 reflection.

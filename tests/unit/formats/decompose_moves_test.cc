@@ -19,6 +19,20 @@ std::string grid(const std::string& attributes) {
   return "input x: float32[2,3,5,4]\n  input g: float32[2,3,2,2]\n  y = GridSample(x, g) {" + attributes + "}";
 }
 
+// A MaxUnpool among others, in front of the MaxPool whose places it reads.
+std::string unpooled(const std::string& shape) {
+  return "input x: float32[2,3,6,8]\n  const s: int64[4] = {2, 3, 7, 9}\n  p, i = MaxPool(x) {kernel_shape = [2, 2], "
+         "strides = [2, 2]}\n  y = MaxUnpool(p, i" +
+         shape + ") {kernel_shape = [2, 2], strides = [2, 2]}";
+}
+
+std::string regions(const std::string& attributes) {
+  return "input x: float32[2,3,8,7]\n  const r: float32[4,4] = {0, 0, 7, 6, 1.5, 2.25, 19, 12, -3, -2, 4, 5, 3, 3, "
+         "3.25, "
+         "3.125}\n  const b: int64[4] = {0, 1, 1, 0}\n  y = RoiAlign(x, r, b) {" +
+         attributes + "output_height = 3, output_width = 2, sampling_ratio = 2, spatial_scale = 0.5}";
+}
+
 std::string recurrent(const std::string& op, int64_t directions, int64_t gates, const std::string& inputs,
                       const std::string& attributes) {
   const std::string width = std::to_string(gates * 3), all = std::to_string(directions);
@@ -65,6 +79,30 @@ std::vector<MovingCase> moving_cases() {
       {"GatherND", "input x: float32[5,4]\n  i = ArgMax(x) {axis = 1}\n  y = GatherND(x, i)"},
       {"ScatterElements", table + "input u: float32[2,5]\n  y = ScatterElements(x, i, u)"},
       {"ScatterND", four + "const i: int64[3,1] = {2, -1, 2}\n  input u: float32[3,5]\n  y = ScatterND(x, i, u)"},
+      {"ScatterElements", four + "input u: float32[4,1]\n  i = ArgMax(x) {axis = 1}\n  const three: int64[] = {3}\n  j "
+                                 "= Sub(i, three)\n  y = "
+                                 "ScatterElements(x, j, u) {axis = 1}"},
+      {"ScatterElements",
+       four +
+           "input u: float32[3,5]\n  i = ArgMax(u)\n  j = Concat(i, i, i) {axis = 0}\n  y = ScatterElements(x, j, u) "
+           "{reduction = \"mul\"}"},
+      {"ScatterND",
+       four +
+           "input z: float32[5,2,3]\n  input u: float32[4,2,3]\n  i = ArgMax(x) {axis = 1}\n  y = ScatterND(z, i, u) "
+           "{reduction = \"max\"}"},
+      {"ScatterND",
+       four + "const i: int64[3,1] = {2, -1, 2}\n  input u: float32[3,5]\n  y = ScatterND(x, i, u) {reduction "
+              "= \"add\"}"},
+      {"MaxPool",
+       "input x: float32[2,3,7,6]\n  y, z = MaxPool(x) {kernel_shape = [2, 3], strides = [1, 2], dilations = [2, 1], "
+       "pads "
+       "= [0, 1, 1, 0], ceil_mode = 1}\n  output z"},
+      {"MaxPool", "input x: float32[2,3,9]\n  y, z = MaxPool(x) {kernel_shape = [3], strides = [2]}\n  output z"},
+      {"MaxUnpool", unpooled("")},
+      {"MaxUnpool", unpooled(", s")},
+      {"RoiAlign", regions("")},
+      {"RoiAlign", regions("mode = \"max\", ")},
+      {"RoiAlign", regions("coordinate_transformation_mode = \"output_half_pixel\", ")},
       {"ReverseSequence", "input x: float32[4,3,2]\n  const n: int64[3] = {4, 1, 3}\n  y = ReverseSequence(x, n)"},
       {"ReverseSequence",
        "input x: float32[3,4,2]\n  const n: int64[3] = {4, 1, 3}\n  y = ReverseSequence(x, n) {batch_axis = 0, "
@@ -104,9 +142,12 @@ TEST(DecomposeMoves, DefinitionsComputeWhatTheirOperatorsDo) {
     Graph before = parse_graph("graph \"g\" {\n  opset 23\n  " + one.text + "\n  output y\n}");
     infer_types(before);
     Graph after = before;
-    decompose(after, [&](const Node& node) { return node.op != one.op; });
+    const auto takes = [&](const Node& node) {
+      return node.op != one.op || (node.op == "MaxPool" && !makes_places(node));
+    };
+    decompose(after, takes);
     ASSERT_NO_THROW(verify(after));
-    for (NodeId id : after.order()) EXPECT_NE(after.node(id).op, one.op) << "it is still there";
+    for (NodeId id : after.order()) EXPECT_TRUE(takes(after.node(id))) << "it is still there";
     std::vector<Tensor> inputs;
     for (ValueId id : before.inputs) inputs.push_back(filled(before.value(id).type));
     const std::vector<Tensor> expected = interpret(before, inputs), got = interpret(after, inputs);
@@ -124,9 +165,17 @@ TEST(DecomposeMoves, LeavesWhatItHasNoDefinitionFor) {
   const std::string x = "input x: float32[4,5]\n  ";
   const std::vector<MovingCase> left = {
       {"ScatterElements",
-       x + "input u: float32[4,1]\n  i = ArgMax(x) {axis = 1}\n  y = ScatterElements(x, i, u) {axis = 1}"},
+       "input x: float32[N,5]\n  input u: float32[N,1]\n  i = ArgMax(x) {axis = 1}\n  y = ScatterElements(x, i, u) "
+       "{axis = "
+       "1}"},
       {"ScatterND",
-       x + "const i: int64[1,1] = {0}\n  input u: float32[1,5]\n  y = ScatterND(x, i, u) {reduction = \"add\"}"},
+       "input x: float32[N,5]\n  const i: int64[1,1] = {0}\n  input u: float32[1,5]\n  y = ScatterND(x, i, u)"},
+      {"MaxPool", "input x: float32[N,3,4,4]\n  y, z = MaxPool(x) {kernel_shape = [2, 2]}\n  output z"},
+      {"RoiAlign",
+       "input x: float32[1,1,4,4]\n  const r: float32[1,4] = {0, 0, 2, 2}\n  const b: int64[1] = {0}\n  y = "
+       "RoiAlign(x, r, "
+       "b)"},
+      {"NonMaxSuppression", "input x: float32[1,9,4]\n  input s: float32[1,1,9]\n  y = NonMaxSuppression(x, s)"},
       {"GatherElements", "input x: float32[N,5]\n  i = ArgMax(x) {axis = 1}\n  y = GatherElements(x, i) {axis = 1}"},
       {"OneHot",
        "input x: int64[3]\n  const d: int64[1] = {4}\n  const v: string[2] = {\"a\", \"b\"}\n  y = OneHot(x, d, v)"},
@@ -141,6 +190,34 @@ TEST(DecomposeMoves, LeavesWhatItHasNoDefinitionFor) {
     const std::string before = to_text(graph);
     decompose(graph, [&](const Node& node) { return node.op != one.op; });
     EXPECT_EQ(to_text(graph), before) << one.text;
+  }
+}
+
+// Image by image and class by class, as other formats have it; boxes by their centres come to corners.
+TEST(DecomposeMoves, BoxesAreSuppressedClassByClass) {
+  for (const char* attributes : {"", " {center_point_box = 1}"}) {
+    Graph before = parse_graph(
+        cat("graph \"g\" {\n  opset 23\n  input b: float32[2,40,4]\n  input s: float32[2,3,40]\n  const m: int64[] = "
+            "{30}\n  "
+            "const o: float32[] = {0.25}\n  const l: float32[] = {-0.5}\n  y = NonMaxSuppression(b, s, m, o, l)",
+            attributes, "\n  output y\n}"));
+    infer_types(before);
+    Graph after = before;
+    decompose(after, [&](const Node& node) { return node.op != "NonMaxSuppression" || suppresses_once(after, node); });
+    ASSERT_NO_THROW(verify(after));
+    int runs = 0;
+    for (NodeId id : after.order()) {
+      if (after.node(id).op != "NonMaxSuppression") continue;
+      EXPECT_TRUE(suppresses_once(after, after.node(id)));
+      ++runs;
+    }
+    EXPECT_EQ(runs, 6);
+    const std::vector<Tensor> inputs = {filled(before.value(before.inputs[0]).type),
+                                        filled(before.value(before.inputs[1]).type)};
+    const Tensor expected = interpret(before, inputs)[0], got = interpret(after, inputs)[0];
+    EXPECT_GT(expected.dim(0), 12);
+    EXPECT_LT(expected.dim(0), 180);
+    EXPECT_EQ(to_int64s(got), to_int64s(expected));
   }
 }
 

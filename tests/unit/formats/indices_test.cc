@@ -53,6 +53,19 @@ TEST(Indices, FromTheBackPickTheSameElements) {
   }
 }
 
+TEST(Indices, TuplesOfAScatterAreCounted) {
+  const Graph before =
+      picking("input x: float32[4,5]\n  input i: int64[3,2]\n  input u: float32[3]\n  y = ScatterND(x, i, u)");
+  Graph after = before;
+  count_indices_from_front(after);
+  EXPECT_EQ(ops_in(after, "Where"), 1);
+  const std::vector<Tensor> inputs = {Tensor(DType::Float32, {4, 5}),
+                                      Tensor::of<int64_t>({3, 2}, {-1, 0, 1, -5, -4, -1}),
+                                      Tensor::of<float>({3}, {1, 2, 3})};
+  EXPECT_EQ(to_doubles(interpret(after, inputs)[0]), to_doubles(interpret(before, inputs)[0]));
+  EXPECT_EQ(to_doubles(interpret(after, inputs)[0])[15], 1);
+}
+
 TEST(Indices, KnownNotToBeNegativeStay) {
   const char* const cases[] = {
       "input x: float32[4,5]\n  const i: int64[2] = {-1, 0}\n  y = Gather(x, i)",  // the writers' own

@@ -145,5 +145,94 @@ TEST(KerasAttention, TokensForABatchOfAnySize) {
   again(graph, Dialect::Keras2);
 }
 
+// A layer that reads x [N,3,2], y [N,4,2] and a mask of y, in a file of Keras 3.
+std::string masked_file(const std::string& class_name, const std::string& config, const std::string& args,
+                        const std::string& kwargs, const std::vector<std::pair<std::string, Tensor>>& weights,
+                        size_t outputs = 1) {
+  const auto input = [](const char* name, const std::string& shape, const char* dtype) {
+    return cat(R"({"module": "keras.layers", "class_name": "InputLayer", "name": ")", name,
+               R"(", "config": {"name": ")", name, R"(", "batch_shape": )", shape, R"(, "dtype": ")", dtype,
+               R"("}, "inbound_nodes": []}, )");
+  };
+  std::string results;
+  for (size_t i = 0; i < outputs; ++i) results += cat(i == 0 ? "" : ", ", R"(["a", 0, )", i, "]");
+  const std::string text = cat(
+      R"({"module": "keras.src.models.functional", "class_name": "Functional", "config": {"name": "m", "layers": [)",
+      input("x", "[null, 3, 2]", "float32"), input("y", "[null, 4, 2]", "float32"), input("m", "[null, 4]", "bool"),
+      R"({"module": "keras.layers", "class_name": ")", class_name,
+      R"(", "name": "a", "config": {"name": "a", "trainable": true)", config, R"(}, "inbound_nodes": [{"args": [)",
+      args, R"(], "kwargs": {)", kwargs,
+      R"(}}]}], "input_layers": [["x", 0, 0], ["y", 0, 0], ["m", 0, 0]], "output_layers": [)", results, "]}}");
+  return keras_file(text, weights);
+}
+
+std::string tensor_of(const std::string& layer) {
+  return cat(R"({"class_name": "__keras_tensor__", "config": {"shape": [], "dtype": "float32", "keras_history": [")",
+             layer, R"(", 0, 0]}})");
+}
+
+// Weights as the layer has them, each a ramp of a step of its own.
+std::vector<std::pair<std::string, Tensor>> ramps(const std::string& group,
+                                                  const std::vector<std::pair<std::string, Shape>>& shapes) {
+  std::vector<std::pair<std::string, Tensor>> weights;
+  for (const auto& [path, shape] : shapes)
+    weights.emplace_back(cat("layers/", group, "/", path), ramp(shape, 7 + 3 * std::ssize(weights)));
+  return weights;
+}
+
+void expect_keras_answer(const std::string& file, const std::vector<std::vector<float>>& expected) {
+  Tensor seen(DType::Bool, {1, 4});
+  for (int64_t i = 0; i < 4; ++i) seen.mutable_data<bool>()[i] = i != 1;
+  const Graph graph = read_text(file);
+  const std::vector<Tensor> inputs = {ramp({1, 3, 2}, 29), ramp({1, 4, 2}, 23), seen};
+  const std::vector<Tensor> got = interpret(graph, inputs);
+  ASSERT_EQ(got.size(), expected.size());
+  for (size_t k = 0; k < expected.size(); ++k) {
+    ASSERT_EQ(got[k].size(), std::ssize(expected[k]));
+    for (size_t i = 0; i < expected[k].size(); ++i) EXPECT_NEAR(to_doubles(got[k])[i], expected[k][i], 2e-6) << i;
+  }
+}
+
+// Numbers of Keras 3.15.
+TEST(KerasAttention, MasksHideKeysAsInKeras) {
+  const std::string both = cat("[", tensor_of("x"), ", ", tensor_of("y"), "]"),
+                    swapped = cat("[", tensor_of("y"), ", ", tensor_of("x"), "]"),
+                    apart = cat(tensor_of("x"), ", ", tensor_of("y"));
+  expect_keras_answer(masked_file("Attention", R"(, "use_scale": true, "score_mode": "concat", "dropout": 0.0)", both,
+                                  cat(R"("mask": [null, )", tensor_of("m"), R"(], "use_causal_mask": true)"),
+                                  ramps("attention", {{"vars/0", {}}, {"vars/1", {}}})),
+                      {{-0.7454545F, 1.345455F, -0.7454545F, 1.345455F, -0.7898261F, 1.301083F}});
+  expect_keras_answer(masked_file("Attention", "", both, R"("return_attention_scores": true)", {}, 2),
+                      {{-0.0003100517F, 0.4495656F, -0.7582152F, 1.266912F, -0.05555081F, 0.5262854F},
+                       {0.193F, 0.2690565F, 0.2246978F, 0.3132457F, 0.4976102F, 0.01189279F, 0.4790478F, 0.01144916F,
+                        0.2586363F, 0.2981425F, 0.2058862F, 0.2373349F}});
+  expect_keras_answer(masked_file("AdditiveAttention", "", swapped, cat(R"("mask": [)", tensor_of("m"), ", null]"),
+                                  ramps("additive_attention", {{"vars/0", {2}}})),
+                      {{-0.6073331F, 0.4054237F, 0, 0, -0.5958081F, 0.4020264F, -0.5967643F, 0.451777F}});
+  expect_keras_answer(masked_file("MultiHeadAttention", R"(, "num_heads": 2, "key_dim": 2)", apart,
+                                  cat(R"("value_mask": )", tensor_of("m"), R"(, "use_causal_mask": true)"),
+                                  ramps("multi_head_attention", {{"query_dense/vars/0", {2, 2, 2}},
+                                                                 {"query_dense/vars/1", {2, 2}},
+                                                                 {"key_dense/vars/0", {2, 2, 2}},
+                                                                 {"key_dense/vars/1", {2, 2}},
+                                                                 {"value_dense/vars/0", {2, 2, 2}},
+                                                                 {"value_dense/vars/1", {2, 2}},
+                                                                 {"output_dense/vars/0", {2, 2, 2}},
+                                                                 {"output_dense/vars/1", {2}}})),
+                      {{-2.324225F, -1.035991F, -2.324225F, -1.035991F, -2.412405F, -0.9350851F}});
+  expect_keras_answer(
+      masked_file("GroupQueryAttention", R"(, "head_dim": 2, "num_query_heads": 2, "num_key_value_heads": 1)", apart,
+                  cat(R"("value_mask": )", tensor_of("m")),
+                  ramps("grouped_query_attention", {{"_query_dense/vars/0", {2, 2, 2}},
+                                                    {"_query_dense/vars/1", {2, 2}},
+                                                    {"_key_dense/vars/0", {2, 1, 2}},
+                                                    {"_key_dense/vars/1", {1, 2}},
+                                                    {"_value_dense/vars/0", {2, 1, 2}},
+                                                    {"_value_dense/vars/1", {1, 2}},
+                                                    {"_output_dense/vars/0", {2, 2, 2}},
+                                                    {"_output_dense/vars/1", {2}}})),
+      {{0.9133484F, -2.166777F, -1.034439F, -1.458489F, -2.816413F, 0.08531785F}});
+}
+
 }  // namespace
 }  // namespace dnn::keras

@@ -69,6 +69,7 @@ std::map<std::string, Sample> layer_samples() {
     s[name] = {"", kImageShape, 2};
   s["Activation"] = {R"("activation": "relu")", kImageShape};
   s["Attention"] = {"", kRow, 2};
+  s["AdditiveAttention"] = {"", kRow, 2, {{"scale", {4}}}};
   s["Dot"] = {R"("axes": 2)", kRow, 2};
   for (const char* name : {"BatchNormalization", "BatchNormalizationV1", "SyncBatchNormalization"})
     s[name] = {"", kImageShape, 1, {{"gamma", {4}}, {"beta", {4}}, {"moving_mean", {4}}, {"moving_variance", {4}}}};
@@ -103,6 +104,7 @@ std::map<std::string, Sample> layer_samples() {
                               {"value/kernel", {4, 2, 3}},
                               {"attention_output/kernel", {2, 3, 4}}},
                              true};
+  s["GroupQueryAttention"] = s["GroupedQueryAttention"] = s["MultiHeadAttention"];
   s["LSTM"] = {"", kRow, 1, {{"kernel", {4, 12}}, {"recurrent_kernel", {3, 12}}, {"bias", {12}}}};
   s["GRU"] = {R"("reset_after": true)", kRow, 1, {{"kernel", {4, 9}}, {"recurrent_kernel", {3, 9}}, {"bias", {2, 9}}}};
   s["SimpleRNN"] = {"", kRow, 1, {{"kernel", {4, 3}}, {"recurrent_kernel", {3, 3}}, {"bias", {3}}}};
@@ -130,17 +132,16 @@ std::map<std::string, Sample> layer_samples() {
 std::map<std::string, Sample> operation_samples() {
   std::map<std::string, Sample> s;
   for (const char* name :
-       {"Absolute",   "Ceil",        "Cos",        "Elu",       "Erf",        "Exp",          "Floor",
-        "Gelu",       "HardSigmoid", "HardSilu",   "Log",       "LogSoftmax", "Max",          "Mean",
-        "Min",        "Negative",    "Prod",       "Relu",      "Relu6",      "Round",        "Rsqrt",
-        "Sigmoid",    "Sign",        "Silu",       "Sin",       "Softmax",    "Softplus",     "Sqrt",
-        "Square",     "Sum",         "Tanh",       "Transpose", "All",        "Amax",         "Amin",
-        "Any",        "Arccos",      "Arccosh",    "Arcsin",    "Arcsinh",    "Arctan",       "Arctanh",
-        "Argmax",     "Argmin",      "Celu",       "Copy",      "Cosh",       "Expm1",        "Flip",
-        "HardTanh",   "Isfinite",    "Isinf",      "Isnan",     "LeakyRelu",  "Log10",        "Log1p",
-        "Log2",       "LogSigmoid",  "LogicalNot", "Logsumexp", "Norm",       "OnesLike",     "Ravel",
-        "Reciprocal", "Selu",        "Sinh",       "Softsign",  "Std",        "StopGradient", "Tan",
-        "TanhShrink", "Tril",        "Triu",       "Trunc",     "Var",        "ZerosLike"})
+       {"Absolute",    "Ceil",     "Cos",        "Elu",        "Erf",       "Exp",          "Floor",     "Gelu",
+        "HardSigmoid", "HardSilu", "Log",        "LogSoftmax", "Max",       "Mean",         "Min",       "Negative",
+        "Prod",        "Relu",     "Relu6",      "Round",      "Rsqrt",     "Sigmoid",      "Sign",      "Silu",
+        "Sin",         "Softmax",  "Softplus",   "Sqrt",       "Square",    "Sum",          "Tanh",      "Transpose",
+        "All",         "Amax",     "Amin",       "Any",        "Arccos",    "Arccosh",      "Arcsin",    "Arcsinh",
+        "Arctan",      "Arctanh",  "Argmax",     "Argmin",     "Celu",      "Copy",         "Cosh",      "Expm1",
+        "Flip",        "TopK",     "HardTanh",   "Isfinite",   "Isinf",     "Isnan",        "LeakyRelu", "Log10",
+        "Log1p",       "Log2",     "LogSigmoid", "LogicalNot", "Logsumexp", "Norm",         "OnesLike",  "Ravel",
+        "Reciprocal",  "Selu",     "Sinh",       "Softsign",   "Std",       "StopGradient", "Tan",       "TanhShrink",
+        "Tril",        "Triu",     "Trunc",      "Var",        "ZerosLike"})
     s[name] = {"", kRow};
   for (const char* name :
        {"Add",       "Divide",     "Equal",     "Greater",    "GreaterEqual", "Less",       "LessEqual",
@@ -236,7 +237,9 @@ std::string file(const std::string& name, const Sample& sample, bool operation, 
                              : ends_with(role.substr(0, slash), "layer")   ? role.substr(0, slash) + "/"
                                                                            : role.substr(0, slash) + "_dense/";
     weights.emplace_back(
-        kind == Kind::Zip ? cat("layers/", snake_case(name), "/", part, "vars/", counts[part]++) : "l/" + role + ":0",
+        kind == Kind::Zip ? cat("layers/", snake_case(name == "GroupQueryAttention" ? "GroupedQueryAttention" : name),
+                                "/", part, "vars/", counts[part]++)
+                          : "l/" + role + ":0",
         value);
   }
   if (kind == Kind::Zip) return keras_file(config, weights);

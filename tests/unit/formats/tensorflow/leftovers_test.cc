@@ -36,11 +36,12 @@ Nodes sample(const std::string& op) {
       {"NotEqual", 0},      {"Pow", 0},          {"RealDiv", 0},  {"Sub", 0},     {"SquaredDifference", 0},
       {"TruncateDiv", 0},   {"TruncateMod", 0},  {"Mod", 0},      {"Pack", 0},    {"BatchMatMul", 0},
       {"BatchMatMulV2", 0}, {"BatchMatMulV3", 0}};
-  static const std::map<std::string, int> reduces = {{"Max", 0}, {"Mean", 0}, {"Min", 0}, {"Prod", 0}, {"Sum", 0}};
+  static const std::map<std::string, int> reduces = {{"Max", 0},  {"Mean", 0}, {"Min", 0},
+                                                     {"Prod", 0}, {"Sum", 0},  {"EuclideanNorm", 0}};
   if (binary.count(op) != 0) return with({x}, y({"x", "x"}));
   if (reduces.count(op) != 0) return with({x, one}, y({"x", "one"}));
   if (op == "All" || op == "Any") return with({b, one}, y({"b", "one"}));
-  if (op == "ArgMax" || op == "ArgMin" || op == "Cumsum" || op == "ExpandDims")
+  if (op == "ArgMax" || op == "ArgMin" || op == "Cumsum" || op == "Cumprod" || op == "ExpandDims")
     return with({x, scalar}, y({"x", "scalar"}));
   if (op == "LogicalAnd" || op == "LogicalOr") return with({b}, y({"b", "b"}));
   if (op == "LogicalNot") return with({b}, y({"b"}));
@@ -79,6 +80,23 @@ Nodes sample(const std::string& op) {
   if (op == "GatherNd") return with({x, constant("at", Tensor::of<int32_t>({1, 1}, {1}))}, y({"x", "at"}));
   if (op == "MatMul") return with({m}, y({"m", "m"}));
   if (op == "MirrorPad") return with({x, pads}, y({"x", "pads"}).text("mode", "REFLECT"));
+  if (starts_with(op, "NonMaxSuppression")) {
+    const char version = op.back();
+    std::vector<Edge> inputs = {"boxes", "four", "scalar"};
+    if (version != 'n') inputs.emplace_back("real");
+    if (version > '2' && version < 'n') inputs.emplace_back("real");
+    if (version == '5') inputs.emplace_back("zero");
+    return with({placeholder("boxes", {4, 4}), four, scalar, real, constant("zero", Tensor::of<float>({}, {0}))},
+                y(inputs));
+  }
+  if (op == "ScatterNd")
+    return with({x, constant("at", Tensor::of<int32_t>({2, 1}, {1, 2})), ints("shape", {3, 4, 4, 4})},
+                y({"at", "x", "shape"}));
+  if (starts_with(op, "TensorScatter"))
+    return with({x, constant("at", Tensor::of<int32_t>({2, 1}, {1, 0}))}, y({"x", "at", "x"}));
+  if (op == "ReverseSequence")
+    return with({x, ints("lengths", {1, 2})}, y({"x", "lengths"}).integer("seq_dim", 1).integer("batch_dim", 0));
+  if (op == "Roll") return with({x, one}, y({"x", "one", "one"}));
   if (op == "OneHot")
     return with(
         {n, constant("depth", Tensor::of<int32_t>({}, {3})), real, constant("zero", Tensor::of<float>({}, {0}))},

@@ -262,6 +262,10 @@ TEST(TensorflowRead, RefusesByName) {
   expect_not_read(graph_def({placeholder("x", {2}), node("Add", "a", {"x", "b"}), node("Add", "b", {"a", "x"}),
                              node("Neg", "y", {"b"})}),
                   ErrorKind::Malformed, "depends on itself");
+  // A loop of a frozen graph, into which the walk comes from its head.
+  expect_not_read(graph_def({placeholder("x", {2}), node("Merge", "m", {"x", "n"}), node("Identity", "i", {"m"}),
+                             node("NextIteration", "n", {"i"}), node("Neg", "y", {"m"})}),
+                  ErrorKind::Unsupported, "loops are not read");
   expect_not_read(graph_def({placeholder("x", {2})}), ErrorKind::Malformed, "no outputs");
   expect_not_read(graph_def({placeholder("x", {2}), node("VarHandleOp", "v"), node("ReadVariableOp", "r", {"v"}),
                              node("Add", "y", {"x", "r"})}),

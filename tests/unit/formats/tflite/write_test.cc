@@ -128,6 +128,14 @@ const std::vector<Case>& cases() {
       {"Min", "  y = Min(x, one)"},
       {"Mul", "  y = Mul(x, x)"},
       {"Neg", "  y = Neg(x)"},
+      {"NonMaxSuppression",
+       "  const b: float32[1,6,4] = {0, 0, 2, 2, 0, 1, 2, 3, 0, 0.5, 2, 2.5, 3, 3, 5, 5, 5, 5, 4, 4, 8, 8, 9, 9}\n  "
+       "const m: "
+       "int64[1] = {9}\n  const o: float32[1] = {0.6}\n  const l: float32[1] = {-9}\n  const pair: int64[2] = {1, 2}\n "
+       " const last: int64[1] = {1}\n  const s: int64[3] = {1, 1, 6}\n  p = "
+       "ReduceMax(x, pair) {keepdims = 0}\n  q = Slice(p, from, to, last)\n  r = Reshape(q, s)\n  y = "
+       "NonMaxSuppression(b, "
+       "r, m, o, l)"},
       {"Not", "  a = Less(x, one)\n  y = Not(a)"},
       {"Or", "  a = Greater(x, one)\n  b = Less(x, one)\n  y = Or(a, b)"},
       {"Xor", "  a = Greater(x, one)\n  b = Less(x, one)\n  y = Xor(a, b)"},
@@ -147,6 +155,26 @@ const std::vector<Case>& cases() {
       {"Reshape", "  const s: int64[3] = {0, -1, 14}\n  y = Reshape(x, s)"},
       {"ReverseSequence", "  const n: int64[1] = {3}\n  y = ReverseSequence(x, n) {batch_axis = 0, time_axis = 1}"},
       {"Round", "  y = Round(x)"},
+      {"ScatterND",
+       "  const r: int64[1] = {-1}\n  const t: int64[2] = {-1, 1}\n  f = Reshape(x, r)\n  i = ArgMax(x) {axis = 1}\n  "
+       "k = "
+       "Reshape(i, t)\n  c = Cast(k) {to = 1}\n  u = Reshape(c, r)\n  y = ScatterND(f, k, u)"},
+      {"ScatterND",
+       "  const r: int64[1] = {-1}\n  const t: int64[2] = {-1, 1}\n  f = Reshape(x, r)\n  i = ArgMax(x) {axis = 1}\n  "
+       "k = "
+       "Reshape(i, t)\n  c = Cast(k) {to = 1}\n  u = Reshape(c, r)\n  y = ScatterND(f, k, u) {reduction = \"add\"}"},
+      {"ScatterND",
+       "  const r: int64[1] = {-1}\n  const t: int64[2] = {-1, 1}\n  f = Reshape(x, r)\n  i = ArgMax(x) {axis = 1}\n  "
+       "k = "
+       "Reshape(i, t)\n  c = Cast(k) {to = 1}\n  u = Reshape(c, r)\n  y = ScatterND(f, k, u) {reduction = \"mul\"}"},
+      {"ScatterND",
+       "  const r: int64[1] = {-1}\n  const t: int64[2] = {-1, 1}\n  f = Reshape(x, r)\n  i = ArgMax(x) {axis = 1}\n  "
+       "k = "
+       "Reshape(i, t)\n  c = Cast(k) {to = 1}\n  u = Reshape(c, r)\n  y = ScatterND(f, k, u) {reduction = \"max\"}"},
+      {"ScatterND",
+       "  const r: int64[1] = {-1}\n  const t: int64[2] = {-1, 1}\n  f = Reshape(x, r)\n  i = ArgMax(x) {axis = 1}\n  "
+       "k = "
+       "Reshape(i, t)\n  c = Cast(k) {to = 1}\n  u = Reshape(c, r)\n  y = ScatterND(f, k, u) {reduction = \"min\"}"},
       {"Shape", "  y = Shape(x)"},
       {"Sigmoid", "  y = Sigmoid(x)"},
       {"Sign", "  y = Sign(x)"},
@@ -357,7 +385,8 @@ TEST(TfliteWrite, WhatItCannotExpressIsRefusedByName) {
   expect_refusal("  input x: float32[2]\n  y = Erf(x) @gelu/erf\n  output y",
                  "node 'gelu/erf' (Erf) has no counterpart in TFLite");
   expect_refusal(
-      "  input x: float32[1,2,4,4]\n  y, i = MaxPool(x) @pool {kernel_shape = [2, 2]}\n  output y\n  output i",
+      "  input x: float32[1,2,4,4]\n  y, i = MaxPool(x) @pool {kernel_shape = [2, 2], storage_order = 1}\n  output y\n "
+      " output i",
       "node 'pool'");
   expect_refusal(
       "  input x: float32[1,2,h,w]\n  const w: float32[2,2,3,3] = random(1)\n  y = Conv(x, w) @c\n  output y",

@@ -155,7 +155,7 @@ return y
 
 TEST(TorchExport, NodesWithoutACounterpartAreRefusedByName) {
   EXPECT_EQ(export_refusal("input x: float32[2,3]\ny = NonZero(x) @picks\noutput y"),
-            "node 'picks' (NonZero) has no counterpart in PyTorch that can be written");
+            "node 'picks' (NonZero) has no counterpart in PyTorch that can be written; ONNX holds it");
   EXPECT_EQ(
       export_refusal("input x: float32[2,3,n,4]\nconst w: float32[1,3,2,2] = random(1)\ny = Conv(x, w) @c {auto_pad = "
                      "\"SAME_UPPER\", strides = [2, 2]}\noutput y"),

@@ -280,6 +280,46 @@ TEST(TorchImport, BoundsMayBeTensors) {
   expect_near(computed_beside("clamp", x, {Tensor::scalar(0.0f), Tensor::scalar(1.0f)}), {0, 0.5f, 1, 1, 1, 0}, "one");
 }
 
+// Numbers of PyTorch 2.15.
+TEST(TorchImport, WritesIntoCopies) {
+  const Tensor x = Tensor::of<float>({2, 3}, {1, 2, 3, 4, 5, 6}), rows = Tensor::of<int64_t>({2, 1}, {1, -2}),
+               columns = Tensor::of<int64_t>({2}, {0, 2}), four = Tensor::of<float>({2, 2}, {10, 20, 30, 40});
+  const auto put = [&](const std::vector<Tensor>& places, const Tensor& values, bool adds) {
+    Importer importer;
+    const Any from = importer.cell(importer.add_input("x", Type(x.dtype(), {Dim(2), Dim(3)})));
+    const auto constant = [&](const Tensor& t) {
+      return importer.cell(importer.draft.add_constant("k", t, Draft::Name::Given));
+    };
+    std::vector<Any> list;
+    for (const Tensor& tensor : places) list.push_back(constant(tensor));
+    const Any y =
+        importer.call("index_put", {from, make_list(std::move(list)), constant(values), adds}, {}, "p", "here");
+    importer.draft.graph.outputs.push_back((*y.get<Any::Tensor>())->value);
+    return interpret(importer.draft.finish(), {x}).at(0);
+  };
+  expect_near(put({rows, columns}, four, false), {30, 2, 40, 10, 5, 20}, "index_put");
+  expect_near(put({rows, columns}, four, true), {31, 2, 43, 14, 5, 26}, "index_put that adds");
+  expect_near(put({Tensor::of<int64_t>({1}, {0})}, Tensor::scalar(7.0f), false), {7, 7, 7, 4, 5, 6}, "a row");
+  const auto scatter = [&](const std::string& op, const Tensor& source, std::vector<Any> more) {
+    Importer importer;
+    const Any from = importer.cell(importer.add_input("x", Type(x.dtype(), {Dim(2), Dim(3)})));
+    more.insert(more.begin(), {from, importer.cell(importer.draft.add_constant("k", source, Draft::Name::Given))});
+    const Any y = importer.call(op, more, {}, "s", "here");
+    importer.draft.graph.outputs.push_back((*y.get<Any::Tensor>())->value);
+    return interpret(importer.draft.finish(), {x}).at(0);
+  };
+  const Tensor column = Tensor::of<float>({2, 2}, {-1, -2, -3, -4});
+  expect_near(scatter("slice_scatter", column, {int64_t{1}, int64_t{0}, Any(), int64_t{2}}), {-1, 2, -2, -3, 5, -4},
+              "slice_scatter");
+  expect_near(scatter("select_scatter", Tensor::of<float>({2}, {8, 9}), {int64_t{-1}, int64_t{-2}}), {1, 8, 3, 4, 9, 6},
+              "select_scatter");
+  const Tensor moved =
+      computed("movedim", Tensor::of<float>({1, 2, 3}, {1, 2, 3, 4, 5, 6}),
+               {make_list({Any(int64_t{0}), Any(int64_t{2})}), make_list({Any(int64_t{2}), Any(int64_t{0})})});
+  EXPECT_EQ(moved.shape(), (Shape{3, 2, 1}));
+  expect_near(moved, {1, 4, 2, 5, 3, 6}, "movedim");
+}
+
 TEST(TorchImport, TypesArePromoted) {
   Tensor truths(DType::Bool, {2});
   truths.mutable_data<bool>()[0] = true;
