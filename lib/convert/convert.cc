@@ -8,6 +8,7 @@
 #include "base/mappings.h"
 #include "base/memory_limit.h"
 #include "convert/surgery.h"
+#include "devices/activations.h"
 #include "ops/op.h"
 #include "ops/training.h"
 #include "ops/underflow.h"
@@ -15,18 +16,6 @@
 
 namespace dnn {
 namespace {
-
-// Probes are run because a conversion is certified, and not because somebody wants the outputs: a file of a few bytes can describe
-// activations of gigabytes.
-uint64_t memory_for_probes(const Graph& graph) {
-  constexpr uint64_t kTimes = 4, kAlways = uint64_t{1} << 30;
-  uint64_t bytes = 0;
-  for (ValueId v = 0; v < graph.value_count(); ++v) {
-    const Tensor* constant = graph.constant(v);
-    if (constant != nullptr && constant->dtype() != DType::String) bytes += constant->size_bytes();
-  }
-  return kTimes * bytes + kAlways;
-}
 
 // A format that keeps float16 weights for float32 arithmetic, and has no float16 arithmetic.
 bool halves_weights(const Format* format) { return format != nullptr && format->float16 == Float16::WeightsOnly; }
@@ -169,7 +158,7 @@ std::optional<Certificate> convert_model(Graph source, const std::string& path, 
   };
   if ((options.certify || options.judge) && whole && format->to_files != nullptr) {
     try {
-      within_memory(memory_for_probes(source), [&] { yardstick.emplace(source, options.certificate); });
+      within_memory(most_activations(source), [&] { yardstick.emplace(source, options.certificate); });
     } catch (Error& error) {
       excuse(error);
     }
@@ -184,7 +173,7 @@ std::optional<Certificate> convert_model(Graph source, const std::string& path, 
       Graph back = format->read(written);
       written = {};
       forget_mapped_files();  // the source, which is read again when the certificate is written
-      const uint64_t memory = memory_for_probes(back);
+      const uint64_t memory = most_activations(back);
       within_memory(memory, [&] { certificate = yardstick->judge(back); });
       if (!certificate->within(tolerance)) look_for_ties(*yardstick, source, std::move(back), memory, &*certificate);
     } catch (Error& error) {

@@ -18,4 +18,7 @@ uint64_t declared_input_bytes(const Package& package);
 // The bound for a package's arena, with inputs as it declares them.
 uint64_t most_activations(const Package& package, const Variant& variant);
 
+// The same for a graph that is interpreted; open extents of inputs count as 1.
+uint64_t most_activations(const Graph& graph);
+
 }  // namespace dnn

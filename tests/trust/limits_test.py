@@ -64,7 +64,7 @@ class Limits(unittest.TestCase):
         code, said, _ = self.run_tool("dnn-convert", "wide.txt", "-o", "wide.onnx")
         self.assertEqual(code, 0, said)
         self.assertIn("no certificate: ", said)
-        self.assertIn("it takes more than 1074 MB of memory; --max-memory BYTES allows more", said)
+        self.assertIn("it takes more than 269 MB of memory; --max-memory BYTES allows more", said)
 
     def test_time(self):
         lines = "".join(f" v{i}: float32[1,3] = Add(x, x) @n{i}\n" for i in range(100_000))
