@@ -2,6 +2,7 @@
 // bytes, so that instructions are named, by builtins. What has no instruction is a loop over lanes with the same result.
 #include "codegen/integer_vectors.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "base/text.h"
@@ -89,8 +90,18 @@ constexpr std::string_view kWidePlain =
 static inline i32x$L dot2_i8_i32x$L(i32x$L s, const int8_t* x, const int16_t* w) { for (int i = 0; i < $L; ++i) s[i] += x[0] * w[2 * i] + x[1] * w[2 * i + 1]; return s; }
 )";
 constexpr std::string_view kWidePairs =
-    R"(static inline i32x$L dot2_u8_i32x$L(i32x$L s, const uint8_t* x, const int16_t* w) { return s + multiply_pairs_i32x$L((i16x$H)splat_i32x$L(x[0] | x[1] << 16), (i16x$H)*(const i32x$L_in_memory*)w); }
-static inline i32x$L dot2_i8_i32x$L(i32x$L s, const int8_t* x, const int16_t* w) { return s + multiply_pairs_i32x$L((i16x$H)splat_i32x$L((int32_t)((uint32_t)(uint16_t)x[0] | (uint32_t)(uint16_t)x[1] << 16)), (i16x$H)*(const i32x$L_in_memory*)w); }
+    R"(static inline i32x$L dot2_u8_i32x$L(i32x$L s, const uint8_t* x, const int16_t* w) { return s + multiply_pairs_i32x$L(two_u8_i32x$L(x), (i16x$H)*(const i32x$L_in_memory*)w); }
+static inline i32x$L dot2_i8_i32x$L(i32x$L s, const int8_t* x, const int16_t* w) { return s + multiply_pairs_i32x$L(two_i8_i32x$L(x), (i16x$H)*(const i32x$L_in_memory*)w); }
+)";
+// Two bytes as words in each lane: read as one word into all, and spread; putting them together by scalars takes four times as long.
+constexpr std::string_view kTwoSpread =
+    R"(static inline i16x$H two_bytes_i32x$L(const void* x, uint32_t from) { int16_t r; __builtin_memcpy(&r, x, 2); return (i16x$H)spread_bytes_i32x$L(r - (i16x$H){0}, splat_i32x$L((int32_t)from)); }
+static inline i16x$H two_u8_i32x$L(const uint8_t* x) { return two_bytes_i32x$L(x, 0x80018000u); }
+static inline i16x$H two_i8_i32x$L(const int8_t* x) { return two_bytes_i32x$L(x, 0x01800080u) >> 8; }
+)";
+constexpr std::string_view kTwoByScalars =
+    R"(static inline i16x$H two_u8_i32x$L(const uint8_t* x) { return (i16x$H)splat_i32x$L(x[0] | x[1] << 16); }
+static inline i16x$H two_i8_i32x$L(const int8_t* x) { return (i16x$H)splat_i32x$L((int32_t)((uint32_t)(uint16_t)x[0] | (uint32_t)(uint16_t)x[1] << 16)); }
 )";
 
 constexpr std::string_view kPlain =
@@ -128,7 +139,7 @@ static inline i32x16 widen_i8_i32x16(const int8_t* x) { typedef signed char s8x1
 static inline i8x16 narrowed_i32x16(i32x16 x) { return __builtin_convertvector(x, i8x16); }
 static inline i32x16 round_i32x16(f32x16 x) { return (i32x16)__builtin_ia32_cvtps2dq512_mask(x, (i32x16){0}, (unsigned short)-1, 4); }
 static inline i32x16 multiply_pairs_i32x16(i16x32 a, i16x32 b) { return (i32x16)__builtin_ia32_pmaddwd512(a, b); }
-static inline i8x64 spread_bytes_i32x16(i8x64 x, i8x64 from) { return __builtin_ia32_pshufb512(x, from); }
+#define spread_bytes_i32x16(x, from) __builtin_ia32_pshufb512((i8x64)(x), (i8x64)(from))
 static inline i32x16 four_times_i32x16(i32x4_of_16 x) { return __builtin_shufflevector(x, x, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3); }
 #define with_quarter_i32x16(r, x, k) __builtin_ia32_inserti32x4(r, x, k)
 #else
@@ -137,7 +148,7 @@ static inline i32x16 widen_i8_i32x16(const int8_t* x) { return (i32x16)__builtin
 static inline i8x16 narrowed_i32x16(i32x16 x) { return __builtin_ia32_pmovdb512_mask(x, (i8x16){0}, (unsigned short)-1); }
 static inline i32x16 round_i32x16(f32x16 x) { return (i32x16)__builtin_ia32_cvtps2dq512_mask(x, (i32x16){0}, (unsigned short)-1, 4); }
 static inline i32x16 multiply_pairs_i32x16(i16x32 a, i16x32 b) { return (i32x16)__builtin_ia32_pmaddwd512_mask(a, b, (i32x16){0}, (unsigned short)-1); }
-static inline i8x64 spread_bytes_i32x16(i8x64 x, i8x64 from) { return __builtin_ia32_pshufb512_mask(x, from, (i8x64){0}, (unsigned long long)-1); }
+#define spread_bytes_i32x16(x, from) __builtin_ia32_pshufb512_mask((i8x64)(x), (i8x64)(from), (i8x64){0}, (unsigned long long)-1)
 static inline i32x16 four_times_i32x16(i32x4_of_16 x) { return (i32x16)__builtin_ia32_broadcasti32x4_512(x, (i32x16){0}, (unsigned short)-1); }
 #define with_quarter_i32x16(r, x, k) (i32x16)__builtin_ia32_inserti32x4_mask(r, x, k, (i32x16){0}, (unsigned short)-1)
 #endif
@@ -173,6 +184,7 @@ static inline void narrow_i8_i32x8(int8_t* y, i32x8 x) { const i16x8_of_8 h = ha
 static inline i32x8 round_i32x8(f32x8 x) { return (i32x8)__builtin_ia32_cvtps2dq256(x); }
 static inline i32x8 multiply_pairs_i32x8(i16x16 a, i16x16 b) { return (i32x8)__builtin_ia32_pmaddwd256(a, b); }
 typedef char i8x32_of_8 __attribute__((vector_size(32)));
+#define spread_bytes_i32x8(x, from) __builtin_ia32_pshufb256((i8x32_of_8)(x), (i8x32_of_8)(from))
 typedef int64_t i64x4_of_8 __attribute__((vector_size(32)));
 typedef uint32_t u32x8_of_8 __attribute__((vector_size(32)));
 static inline i32x8 row_i32x8(const void* x, int k) { int64_t r; __builtin_memcpy(&r, x, 8); const i32x8 byte = {0, 1, 2, 3, 4, 5, 6, 7}; return (i32x8)__builtin_ia32_pshufb256((i8x32_of_8)(i64x4_of_8){r, r, r, r}, (i8x32_of_8)((byte << (8 * k)) | (i32x8)(~(0xffu << (8 * k)) - (u32x8_of_8){0}))); }
@@ -199,8 +211,8 @@ std::string by_compiler(const std::string& clang, const std::string& gcc) {
 
 // The instruction for four products, in a function that may use it.
 std::string dot_instruction(int64_t lanes, const std::string& target, const std::string& permutes) {
-  const std::string gcc = cat("__builtin_ia32_vpdpbusd_v", lanes, "si"),
-                    clang = cat("__builtin_ia32_vpdpbusd", lanes * 32);
+  const auto gcc = [&](const char* of) { return cat("__builtin_ia32_vpdp", of, "_v", lanes, "si"); };
+  const auto clang = [&](const char* of) { return cat("__builtin_ia32_vpdp", of, lanes * 32); };
   const std::string permuted = lanes == 16 && !permutes.empty() ? cat(target, ",", permutes) : "";
   const auto attribute = [](const std::string& targets) {
     return cat("static inline __attribute__((target(\"", targets, "\"))) ");
@@ -213,12 +225,20 @@ std::string dot_instruction(int64_t lanes, const std::string& target, const std:
                builtin, "(s, rows", how == std::string_view("v") ? "" : how,
                with_lanes("_i32x$L(x, stride, n), *(const i32x$L_in_memory*)w); }\n", lanes));
   };
-  const auto with = [&](const std::string& builtin) {
+  const auto two = [&](const std::string& builtin, const char* type, const char* c) {
+    return cat(attribute(target), with_lanes("i32x$L dot2v_", lanes), type,
+               with_lanes("_i32x$L(i32x$L s, const ", lanes), c, "* x, const int16_t* w) { return (i32x", lanes, ")",
+               builtin, "(s, (i32x", lanes, ")two_", type,
+               with_lanes("_i32x$L(x), *(const i32x$L_in_memory*)w); }\n", lanes));
+  };
+  const auto with = [&](const auto& builtin) {
+    const std::string bytes = builtin("busd"), words = builtin("wssd");
     const std::string four =
         cat(attribute(target),
             with_lanes("i32x$L dot4v_u8_i32x$L(i32x$L s, const uint8_t* x, const int8_t* w) { return (i32x$L)", lanes),
-            builtin, with_lanes("(s, four_bytes_i32x$L(x), *(const i32x$L_in_memory*)w); }\n", lanes));
-    return four + of_rows(builtin, target, "v") + (permuted.empty() ? "" : of_rows(builtin, permuted, "b"));
+            bytes, with_lanes("(s, four_bytes_i32x$L(x), *(const i32x$L_in_memory*)w); }\n", lanes));
+    return four + two(words, "u8", "uint8_t") + two(words, "i8", "int8_t") + of_rows(bytes, target, "v") +
+           (permuted.empty() ? "" : of_rows(bytes, permuted, "b"));
   };
   return (permuted.empty() ? "" : cat(attribute(permuted), kRowsPermuted)) + by_compiler(with(clang), with(gcc)) +
          attribute(target) +
@@ -269,14 +289,15 @@ std::string helpers(int64_t lanes, Arch architecture, std::string_view kernels) 
   if (lanes < 4) {  // for which no instruction is worth its while
     const std::string same = with_lanes(
         "#define dot4v_u8_i32x$L dot4_u8_i32x$L\n#define dot4v_i8_i32x$L dot4_i8_i32x$L\n"
-        "#define dot4v_rows_u8_i32x$L dot4_rows_u8_i32x$L\n#define dot4v_rows_i8_i32x$L dot4_rows_i8_i32x$L\n",
+        "#define dot4v_rows_u8_i32x$L dot4_rows_u8_i32x$L\n#define dot4v_rows_i8_i32x$L dot4_rows_i8_i32x$L\n"
+        "#define dot2v_u8_i32x$L dot2_u8_i32x$L\n#define dot2v_i8_i32x$L dot2_i8_i32x$L\n",
         lanes);
     return types + plain + same;
   }
   const std::string_view bytes = lanes == 16 ? kBytes16 : lanes == 8 ? kBytes8 : kBytes4;
   const char* condition = lanes == 16 ? "__AVX512BW__" : lanes == 8 ? "__AVX2__" : "__SSE2__";
   std::string text = types + cat("#if defined(", condition, ")\n") + std::string(bytes) + with_lanes(kPairs, lanes) +
-                     with_lanes(kWidePairs, lanes);
+                     with_lanes(lanes > 4 ? kTwoSpread : kTwoByScalars, lanes) + with_lanes(kWidePairs, lanes);
   std::string word = "#if";
   for (const Version& version : versions()) {
     text += cat(word, " ", version.condition, "\n", dot_instruction(lanes, version.name, version.permutes));
@@ -293,7 +314,11 @@ std::string integer_vectors(int64_t lanes, Arch architecture, std::string_view k
 }
 
 std::string with_dot_products(const loops::Kernel& kernel, const std::string& text, const std::string& linkage) {
-  if (text.find("dot4_") == std::string::npos) return text;
+  const std::vector<std::pair<std::string, std::string>> by_dots = {
+      {"dot4_", "dot4v_"}, {"dot2_u8_", "dot2v_u8_"}, {"dot2_i8_", "dot2v_i8_"}};
+  if (std::none_of(by_dots.begin(), by_dots.end(),
+                   [&](const auto& word) { return text.find(word.first) != std::string::npos; }))
+    return text;
   const std::string open = cat("void ", kernel.name, "(");
   const auto version = [&](const std::string& suffix, const std::vector<std::pair<std::string, std::string>>& words) {
     std::string result = text;
@@ -318,7 +343,7 @@ std::string with_dot_products(const loops::Kernel& kernel, const std::string& te
     const bool permuted = rows && !permutes.empty();
     const auto call = [&](const std::string& suffix) { return cat(kernel.name, suffix, "(args, begin, end);\n"); };
     const auto has = [](const std::string& feature) { return cat("__builtin_cpu_supports(\"", feature, "\")"); };
-    result += cat(word, " ", condition, "\n", special("_dot", name, {{"dot4_", "dot4v_"}}));
+    result += cat(word, " ", condition, "\n", special("_dot", name, by_dots));
     if (permuted)
       result += special("_rows", cat(name, ",", permutes), {{of_rows, "dot4b_rows_u8_i32x16"}, {"dot4_", "dot4v_"}});
     result += cat(linkage, open, "void* const* args, int64_t begin, int64_t end) {\n");
