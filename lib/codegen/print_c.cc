@@ -7,6 +7,7 @@
 #include "codegen/integer_vectors.h"
 #include "codegen/reduced_floats.h"
 #include "codegen/schedule_quantized.h"
+#include "codegen/stated_text.h"
 #include "codegen/vector_math.h"
 #include "target/target.h"
 
@@ -23,6 +24,8 @@ constexpr ScalarRow kScalars[] = {
     {DType::UInt32, "uint32_t"},  {DType::UInt64, "uint64_t"}, {DType::Bool, "uint8_t"},  {DType::BFloat16, "uint16_t"},
     {DType::Float16, "uint16_t"},
 };
+
+bool is_exact(const loops::Kernel& kernel) { return is_quantized(kernel) || has_stated_functions(kernel.body); }
 
 // Helpers for one float type: C math calls on scalars, lane by lane on vectors.
 bool has_own_math(std::string_view name) {
@@ -52,6 +55,16 @@ std::string scalar_helpers(const std::string& t, const std::string& c, const std
   add(cat("static inline ", c, " inf_", t, "(void) { return (", c, ")INFINITY; }"));
   add(cat("static inline ", c, " nan_", t, "(void) { return (", c, ")NAN; }"));
   return text;
+}
+
+// The function for scalars, or for vectors of so many lanes.
+std::string c_stated_divisor(DType dtype, int64_t lanes, const std::string& linkage) {
+  const std::string suffix = type_suffix(dtype, lanes), c = dtype == DType::Float64 ? "double" : "float";
+  return stated_divisor_text({.head = "static inline" + std::string(linkage.empty() ? "" : " DNN_EXACT"),
+                              .type = lanes == 1 ? c : suffix,
+                              .suffix = suffix,
+                              .body = linkage.empty() ? "" : "  DNN_EXACT_BODY\n",
+                              .splat = lanes == 1 ? "" : "splat_" + suffix});
 }
 
 std::string c_integer_helpers(const std::string& t, const std::string& c, bool is_signed) {
@@ -129,6 +142,10 @@ class CVocabulary : public Vocabulary {
     }
     if (occurs("f32")) text += scalar_helpers("f32", "float", "f");
     if (occurs("f64")) text += scalar_helpers("f64", "double", "");
+    const bool stated = calls_stated_functions(kernels);
+    for (DType dtype : {DType::Float32, DType::Float64}) {
+      if (stated && occurs(type_suffix(dtype, 1))) text += c_stated_divisor(dtype, 1, linkage_);
+    }
     const bool scalar_math = std::any_of(std::begin(kOwnMath), std::end(kOwnMath),
                                          [&](std::string_view name) { return occurs(cat(name, "_f32(")); });
     text += reduced_floats(kernels, Language::C, 1);
@@ -141,6 +158,7 @@ class CVocabulary : public Vocabulary {
           if (dtype == DType::Float32 && text.find("exp_terms") == std::string::npos)
             text += "#ifdef DNN_VECTOR_MATH\n" + vector_math_terms() + "#endif\n";
           text += vector_helpers(dtype, lanes);
+          if (stated) text += c_stated_divisor(dtype, lanes, linkage_);
         }
       }
     }
@@ -153,6 +171,7 @@ class CVocabulary : public Vocabulary {
           text += "#ifdef DNN_VECTOR_MATH\n" + vector_math_terms() + "#endif\n";
         if (text.find("log_f32") == std::string::npos) text += scalar_helpers("f32", "float", "f");
         text += vector_helpers(DType::Float32, lanes);
+        if (stated) text += c_stated_divisor(DType::Float32, lanes, linkage_);
       }
       text += integer_vectors(lanes, architecture_, kernels);
     }
@@ -166,7 +185,7 @@ class CVocabulary : public Vocabulary {
 
   std::string open(const loops::Kernel& kernel, int64_t, int64_t) const override {
     std::string text = kernel.comment.empty() ? "" : "// " + kernel.comment + "\n";
-    const bool exact = is_quantized(kernel);
+    const bool exact = is_exact(kernel);
     if (exact) text = std::string(kExactUnit) + text;
     text += linkage_of(kernel) + "void " + kernel.name + "(void* const* args, int64_t begin, int64_t end) {\n";
     if (exact && !linkage_.empty()) text += "  DNN_EXACT_BODY\n";
@@ -244,7 +263,7 @@ class CVocabulary : public Vocabulary {
  private:
   // In a file of all kernels, a kernel says itself that it is exact: the compiler's options are of the file.
   std::string linkage_of(const loops::Kernel& kernel) const {
-    return linkage_.empty() || !is_quantized(kernel) ? linkage_ : linkage_ + "DNN_EXACT ";
+    return linkage_.empty() || !is_exact(kernel) ? linkage_ : linkage_ + "DNN_EXACT ";
   }
 
   const std::string linkage_;

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "codegen/print.h"
 #include "codegen/reduced_floats.h"
+#include "codegen/stated_text.h"
 
 namespace dnn::codegen {
 namespace {
@@ -106,6 +107,15 @@ class CudaVocabulary : public Vocabulary {
                   c, " trunc_mod_", t, "(", c, " x, ", c, " y) { return x % y; }\n");
     }
     text += cuda_float_helpers("f32", "float", "f") + cuda_float_helpers("f64", "double", "");
+    if (calls_stated_functions(kernels)) {
+      for (const auto& [type, suffix] : {std::pair("float", "f32"), std::pair("double", "f64")})
+        text += stated_divisor_text({.head = "__device__ __forceinline__",
+                                     .type = type,
+                                     .suffix = suffix,
+                                     .body = "",
+                                     .splat = "",
+                                     .calls = true});
+    }
     text += reduced_floats(kernels, Language::Cuda, 1);
     const bool multiplies =
         kernels.find(kMultiply) != std::string::npos || kernels.find(kMultiplyExactly) != std::string::npos;

@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "codegen/print.h"
 #include "codegen/reduced_floats.h"
+#include "codegen/stated_text.h"
 #include "target/target.h"
 
 namespace dnn::codegen {
@@ -97,6 +98,12 @@ class OpenClVocabulary : public Vocabulary {
     for (DType dtype : vector_elements()) {
       for (int64_t lanes : {1, 2, 4, 8, 16}) {
         if (occurs(type_suffix(dtype, lanes))) text += opencl_float_helpers(dtype, lanes);
+        if (calls_stated_functions(kernels) && occurs(type_suffix(dtype, lanes)))
+          text += stated_divisor_text({.head = "inline",
+                                       .type = lanes == 1 ? opencl_type(dtype) : type_suffix(dtype, lanes),
+                                       .suffix = type_suffix(dtype, lanes),
+                                       .body = "  #pragma OPENCL FP_CONTRACT OFF\n",
+                                       .splat = lanes == 1 ? "" : "splat_" + type_suffix(dtype, lanes)});
         if (dtype == DType::Float32) text += reduced_floats(kernels, Language::OpenCl, lanes);
       }
     }

@@ -43,6 +43,7 @@ std::string helper_name(Op op) {
     case Op::Atanh: return "atanh";
     case Op::Erf: return "erf";
     case Op::Silu: return "silu";
+    case Op::StatedDivisor: return "stated_divisor";
     case Op::Floor: return "floor";
     case Op::Ceil: return "ceil";
     case Op::RoundEven: return "round_even";

@@ -17,8 +17,8 @@ struct Row {
 };
 
 const std::vector<std::string>& integer_passes() {
-  static const std::vector<std::string> names = {"expand-dynamic-quantization", "integer-arithmetic", "integer-maps",
-                                                 "integer-functions"};
+  static const std::vector<std::string> names = {"expand-dynamic-quantization", "integer-operands",
+                                                 "integer-arithmetic", "integer-maps", "integer-functions"};
   return names;
 }
 

@@ -214,7 +214,7 @@ ValueId largest_tap(Decomposition& s, const std::vector<PooledAxis>& axes, const
 
 // The places of the largest elements in the whole tensor, beside a MaxPool that makes none.
 bool max_pool_with_places(Decomposition& s) {
-  constexpr size_t kMostTaps = 64;
+  constexpr double kMostTaps = 64;
   const std::vector<ValueId>& outputs = s.node().outputs;
   if (outputs.size() < 2 || outputs[1] == kNoValue || !s.fixed(0) || s.rank() < 3 || s.type().dtype != DType::Float32 ||
       int_attribute(s.node(), "storage_order") != 0 || string_attribute(s.node(), "auto_pad") != "NOTSET" ||
@@ -223,8 +223,10 @@ bool max_pool_with_places(Decomposition& s) {
   const Shape x = s.shape(s.x()), y = s.type_of(outputs[0]).fixed_shape();
   if (element_count(y) == 0 || element_count(y) > kMost) return false;
   const std::vector<PooledAxis> axes = pooled_axes(s, x, y);
+  double count = 1;
+  for (const PooledAxis& axis : axes) count *= static_cast<double>(axis.kernel);
+  if (count > kMostTaps) return false;
   const std::vector<Places> taps = taps_of(axes);
-  if (taps.size() > kMostTaps) return false;
   const std::vector<int64_t> strides = row_major_strides(x), own = row_major_strides(y);
   Places of_tap(taps.size(), 0), of_window(element_count(y), 0);
   for (size_t t = 0; t < taps.size(); ++t) {

@@ -109,7 +109,8 @@ OpenOptions open_options(const NetworkOptions& o) {
   if (o.precision) open.compile.element = element_named(*o.precision);
   if (o.device.float64()) {
     if (o.precision) fail_usage("--precision ", *o.precision, ": ", o.device, " computes in float64");
-    if (o.arithmetic) fail_usage("--arithmetic ", *o.arithmetic, ": ", o.device, " computes in float64");
+    if (o.arithmetic.value_or("onnx") != "onnx")
+      fail_usage("--arithmetic ", *o.arithmetic, ": ", o.device, " computes in float64");
     open.compile.element = DType::Float64;
   }
   int64_t level = open.compile.device == std::string("reference") ? 0 : 3;
@@ -117,8 +118,8 @@ OpenOptions open_options(const NetworkOptions& o) {
     fail_usage("-O ", *o.level, ": choose from 0 to ", levels().back().number);
   framework_level(o);
   open.compile.opt = o.device.framework() != nullptr ? 0 : static_cast<int>(level);
-  const bool as_written = o.as_written || o.device.framework() != nullptr || o.device.float64();
-  if (o.arithmetic || !as_written)
+  const bool as_written = o.device.float64() || (!o.arithmetic && (o.as_written || o.device.framework() != nullptr));
+  if (!as_written)
     open.compile.pass_changes = with_arithmetic(o.passes, arithmetic_named(o.arithmetic.value_or("onnx")));
   else
     open.compile.pass_changes = o.passes;
@@ -174,12 +175,12 @@ void check_package(const std::string& path, const NetworkOptions& o, const Packa
     fail_usage(path, ": compiled for ", package.info.dtype, ", ", o.device, " is asked for");
   if (o.precision && package.info.dtype != dtype_name(element_named(*o.precision)))
     fail_usage(path, ": compiled for ", package.info.dtype, ", --precision ", *o.precision, " is asked for");
-  if (o.arithmetic && arithmetic_named(*o.arithmetic) != arithmetic_of(package.info.passes))
-    fail_usage(path, ": compiled for another arithmetic than --arithmetic ", *o.arithmetic);
   std::error_code not_there;
-  if (!o.passes.empty() && std::filesystem::is_regular_file(path, not_there) &&
-      looks_like_package(as_bytes(read_head(path, 8))))
-    fail_usage(path, " is compiled already: --pass is for models");
+  const bool ready = (o.arithmetic || !o.passes.empty()) && std::filesystem::is_regular_file(path, not_there) &&
+                     looks_like_package(as_bytes(read_head(path, 8)));
+  if (ready && o.arithmetic && arithmetic_named(*o.arithmetic) != arithmetic_of(package.info.passes))
+    fail_usage(path, ": compiled for another arithmetic than --arithmetic ", *o.arithmetic);
+  if (ready && !o.passes.empty()) fail_usage(path, " is compiled already: --pass is for models");
   if (!o.shapes.empty()) {
     Graph source = package.source.structure();
     for (const std::string& shape : o.shapes) bind_shape(source, shape);

@@ -51,6 +51,7 @@ enum class Op : uint8_t {
   Atanh,
   Erf,
   Silu,
+  StatedDivisor,  // 1 + exp(-x), with the same bits everywhere (loops/stated.h)
   Floor,
   Ceil,
   RoundEven,

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "loops/stated.h"
 
 namespace dnn::loops {
 namespace {
@@ -39,6 +40,7 @@ T unary_float(Op op, T a) {
     case Op::Atanh: return std::atanh(a);
     case Op::Erf: return std::erf(a);
     case Op::Silu: return a / (1 + std::exp(-a));
+    case Op::StatedDivisor: return stated_divisor(a);
     case Op::Floor: return std::floor(a);
     case Op::Ceil: return std::ceil(a);
     case Op::RoundEven: return std::nearbyint(a);

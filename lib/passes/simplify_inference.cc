@@ -3,8 +3,10 @@
 // becomes arithmetic, too.
 #include <cmath>
 
+#include "ops/op.h"
 #include "ops/training.h"
 #include "passes/pass.h"
+#include "passes/pass_through.h"
 
 namespace dnn {
 namespace {
@@ -103,19 +105,21 @@ void computed_batch_norm(const Graph& graph, NodeId id, std::vector<Patch>* patc
   patches->push_back(std::move(patch));
 }
 
-// Dropout in inference and Identity hand their input on.
-void pass_through(const Graph& graph, NodeId id, std::vector<Patch>* patches) {
+}  // namespace
+
+std::optional<Patch> passed_through(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
-  if (node.op == "Dropout" && (node.output(1) != kNoValue || in_training(graph, node))) return;
+  const bool drops = is_op(node, "Dropout");
+  if (!drops && !is_op(node, "Identity")) return std::nullopt;
+  if (drops && (node.output(1) != kNoValue || in_training(graph, node))) return std::nullopt;
   const ValueId x = node.inputs[0], y = node.outputs[0];
-  if (graph.is_output(y) && (graph.is_input(x) || graph.constant(x) != nullptr || graph.is_output(x))) return;
+  if (graph.is_output(y) && (graph.is_input(x) || graph.constant(x) != nullptr || graph.is_output(x)))
+    return std::nullopt;
   Patch patch(graph, node.label() + " removed");
   patch.remove_node(id);
   patch.redirect(y, x);
-  patches->push_back(std::move(patch));
+  return patch;
 }
-
-}  // namespace
 
 std::vector<Patch> simplify_inference(const Graph& graph, const PassContext&) {
   std::vector<Patch> patches;
@@ -124,7 +128,7 @@ std::vector<Patch> simplify_inference(const Graph& graph, const PassContext&) {
     if (!node.domain.empty()) continue;
     if (node.op == "BatchNormalization") simplify_batch_norm(graph, id, &patches);
     if (node.op == "BatchNormalization") computed_batch_norm(graph, id, &patches);
-    if (node.op == "Dropout" || node.op == "Identity") pass_through(graph, id, &patches);
+    if (std::optional<Patch> patch = passed_through(graph, id)) patches.push_back(std::move(*patch));
   }
   return patches;
 }

@@ -50,10 +50,14 @@ std::vector<StoredImage> stored_images(const SeenInputs& seen) {
     paths.push_back(path.string());
   }
   std::vector<StoredImage> images;
-  for (const ImageFile& image : image_files(paths)) {
-    struct stat status {};
-    if (::stat(image.path.c_str(), &status) != 0) return {};
-    images.emplace_back(status.st_dev, status.st_ino, image.place);
+  try {
+    for (const ImageFile& image : image_files(paths)) {
+      struct stat status {};
+      if (::stat(image.path.c_str(), &status) != 0) return {};
+      images.emplace_back(status.st_dev, status.st_ino, image.place);
+    }
+  } catch (const Error&) {  // a folder that was emptied since, say
+    return {};
   }
   return images;
 }

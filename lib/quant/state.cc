@@ -193,13 +193,19 @@ void refuse_seen_twice(const State& state, const SeenInputs& part) {
 Ranges State::done(const SeenInputs& inputs) const {
   Ranges all;
   for (const SeenInputs& source : sources) {
-    for (const auto& [from, to] : done_by(source, inputs)) {
-      for (int64_t position = from; position < to; ++position) {
-        if (!holds_position(all, position)) add_position(&all, position);
-      }
+    const Ranges ranges = done_by(source, inputs);
+    all.insert(all.end(), ranges.begin(), ranges.end());
+  }
+  std::sort(all.begin(), all.end());
+  Ranges joined;
+  for (const auto& [from, to] : all) {
+    if (joined.empty() || from > joined.back().second) {
+      joined.emplace_back(from, to);
+    } else {
+      joined.back().second = std::max(joined.back().second, to);
     }
   }
-  return all;
+  return joined;
 }
 
 std::string fingerprint(const Graph& bound) {

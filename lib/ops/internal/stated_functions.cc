@@ -2,8 +2,10 @@
 // by itself, so that every level, instruction set and device gives the same bits (docs/explanation/integers.md). Made by the pass
 // integer-functions, where 8 bits or 16 are kept of what they give.
 //
-// exp(-x) is exp(-x / 32) squared five times, by a polynomial of degree 4 below 20 / 32 (a fit of our own, closest where the sigmoid is
-// steep). The sigmoid is within 9e-7, Tanh within 2e-6, Swish within 2e-6. Beyond 20 the sigmoid stays as it is there.
+// The divisor 1 + exp(-x) is one operation of loops (loops/stated.h), so that no text holds an operand more than twice. The sigmoid is within
+// 9e-7, Tanh and Swish are within 2e-6. Beyond 20 the sigmoid stays as it is there.
+#include "loops/stated.h"
+
 #include "ops/elementwise.h"
 
 namespace dnn::stated_functions_ops {
@@ -11,15 +13,11 @@ namespace {
 
 using namespace elementwise;
 
-// 1 + exp(-x)
 template <class T>
 T stated_divisor(T x) {
-  const T c = max(like(x, -20), min(like(x, 20), x));
-  T power = like(x, 0x1.534e46p-25);
-  for (const double term : {-0x1.55bbdp-18, 0x1.000074p-11, -0x1p-5, 1.0}) power = power * c + like(x, term);
-  for (int doubled = 1; doubled < 32; doubled *= 2) power = power * power;
-  return like(x, 1) + power;
+  return loops::stated_divisor(x);
 }
+loops::Expr stated_divisor(loops::Expr x) { return loops::unary(loops::Op::StatedDivisor, std::move(x)); }
 
 struct StatedSigmoidOf {
   template <class T>
@@ -47,9 +45,14 @@ struct StatedSwishOf {
 
 template <class Functor>
 OpDef stated(std::string name) {
-  OpDef op = unary_op<Functor, Domain::Floats>(std::move(name), 1, {Trait::Activates});
+  OpDef op;
+  op.name = std::move(name);
   op.domain = kInternalDomain;
-  op.gradient = nullptr;
+  op.traits = {Trait::Activates};
+  op.infer = infer_elementwise;
+  op.reference = reference_unary<Functor, Domain::Floats>;
+  op.lower = lower_elementwise;
+  op.element = element_unary<Functor>;
   op.no_gradient = true;
   return op;
 }

@@ -269,6 +269,36 @@ TEST(QuantizedNetworks, HaveTheInterpretersBitsEverywhere) { expect_network(1, {
 
 TEST(QuantizedNetworks, HaveThemAtTheEndsOfTheRange) { expect_network(2, {Draw::Ends, Draw::Least, Draw::Most}); }
 
+// Functions that follow one another share what they are made of, and 16 bits keep more of them than 8.
+TEST(QuantizedNetworks, FollowFunctionsByFunctions) {
+  for (const char* to : {"uint8", "int16"}) {
+    Graph graph = parse_graph(cat(R"(graph "g" {
+  opset 21
+  input x: uint8[1,8,64,64]
+  const s: float32[] = {0.037}
+  const z: uint8[] = {100}
+  const t: float32[] = {0.00007}
+  const u: )",
+                                  to, R"([] = {3}
+  a = DequantizeLinear(x, s, z) @a
+  b = Swish(a) @b
+  c = Swish(b) @c
+  d = Sigmoid(c) @d
+  e = Tanh(a) @e
+  f = Mul(d, e) @f
+  g = Tanh(f) @g
+  h = Swish(g) @h
+  y = QuantizeLinear(h, t, u) @end
+  output y
+}
+)"));
+    infer_types(graph);
+    Tensor x(DType::UInt8, {1, 8, 64, 64});
+    for (int64_t i = 0; i < x.size(); ++i) x.mutable_data<uint8_t>()[i] = static_cast<uint8_t>(i * 71 % 256);
+    expect_bits(graph, {x}, Arithmetic::Onnx, to, {0, 1, 3, 4});
+  }
+}
+
 // Real pixels of few channels, which are stored side by side as words; some are beyond the range, or no number.
 TEST(QuantizedNetworks, RoundPixelsOfFewChannels) {
   for (const int64_t channels : {1, 2, 3, 4}) {

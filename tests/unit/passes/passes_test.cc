@@ -155,9 +155,9 @@ TEST(Passes, NamesAliasesAndMistakes) {
   options.target = any_target(1);
   options.changes = "+FoldConstant,-fuse-ops";
   EXPECT_EQ(chosen_passes(options),
-            (std::vector<std::string>{"simplify-inference", "expand-dynamic-quantization", "integer-arithmetic",
-                                      "integer-maps", "integer-functions", "canonicalize-ops", "canonicalize-cast",
-                                      "fold-constant", "fuse-sums"}));
+            (std::vector<std::string>{"simplify-inference", "expand-dynamic-quantization", "integer-operands",
+                                      "integer-arithmetic", "integer-maps", "integer-functions", "canonicalize-ops",
+                                      "canonicalize-cast", "fold-constant", "fuse-sums"}));
   EXPECT_EQ(pass_changes(1, chosen_passes(options)), "+fold-constant,-fuse-ops");
   EXPECT_EQ(pass_changes(3, chosen_passes(PassOptions())), "");
   options.changes = "+fuse-op";

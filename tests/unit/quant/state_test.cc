@@ -144,6 +144,13 @@ TEST(State, KnowsSamplesByWhateverPath) {
       "--shard of its own, as 0/2 and 1/2");
   EXPECT_EQ(merged({{"photos"}, {{0, 3}}, here}).substr(0, 26), "2 2 samples of photos were");
   EXPECT_EQ(merged({{"photos/deep"}, {{0, 1}}, here}), "accepted");
+  // A file may claim any number of positions; none is looked at by itself.
+  State claims = state_of_inputs({{"photos"}, {{0, int64_t{1} << 50}}, here});
+  claims.sources.push_back({{"photos"}, {{int64_t{1} << 49, (int64_t{1} << 50) + 1}}, here});
+  EXPECT_EQ(claims.done({{"photos"}, {}, here}), (Ranges{{0, (int64_t{1} << 50) + 1}}));
+  std::filesystem::remove_all(at + "photos");  // other inputs go on where an earlier folder was emptied
+  std::filesystem::create_directories(at + "photos");
+  EXPECT_EQ(done({{"other/photos"}, {}, here}), (Ranges{}));
 }
 
 TEST(State, GoesOnWhereItStopped) {
