@@ -3,8 +3,8 @@
 // becomes arithmetic, too.
 #include <cmath>
 
-#include "ops/op.h"
 #include "ops/training.h"
+#include "passes/match.h"
 #include "passes/pass.h"
 #include "passes/pass_through.h"
 
