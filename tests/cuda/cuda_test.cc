@@ -316,7 +316,9 @@ TEST(Cuda, MatrixInstructionsGiveTheBitsOfIntegers) {
     cr = DequantizeLinear(cq, t, z) @cr
     w2.real = DequantizeLinear(w2, ws) @w2_real
     d = Conv(cr, w2.real) @d
-    y = QuantizeLinear(d, t, z) @y
+    e = Sigmoid(d) @e
+    f = Mul(d, e) @f
+    y = QuantizeLinear(f, t, z) @y
     output y
   })"});
   Graph extreme = graph;

@@ -33,6 +33,10 @@ void (*dnn_fake_barrier)();
 static inline float __int_as_float(int bits) { float f; std::memcpy(&f, &bits, sizeof f); return f; }
 static inline float __uint_as_float(unsigned bits) { return __int_as_float(static_cast<int>(bits)); }
 static inline unsigned __float_as_uint(float f) { unsigned bits; std::memcpy(&bits, &f, sizeof bits); return bits; }
+static inline float __fmul_rn(float a, float b) { return a * b; }
+static inline float __fadd_rn(float a, float b) { return a + b; }
+static inline double __dmul_rn(double a, double b) { return a * b; }
+static inline double __dadd_rn(double a, double b) { return a + b; }
 using std::isinf;
 
 // cvt.rna.tf32.f32: to the nearest, from half on away from zero.
