@@ -16,12 +16,6 @@ struct Row {
   std::vector<std::string> passes, instead;  // that run, and that do not
 };
 
-const std::vector<std::string>& integer_passes() {
-  static const std::vector<std::string> names = {"expand-dynamic-quantization", "integer-operands",
-                                                 "integer-arithmetic", "integer-maps", "integer-functions"};
-  return names;
-}
-
 const std::vector<Row>& rows() {
   static const std::vector<Row> rows = {
       {"onnx", Arithmetic::Onnx, integer_passes(), {}},

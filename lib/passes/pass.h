@@ -60,7 +60,11 @@ std::vector<PassLog> run_passes(Graph& graph, const PassOptions& options);
 // Names of the passes that these options choose, in order.
 std::vector<std::string> chosen_passes(const PassOptions& options);
 
-// What passes that ran differ by from the level's own, in order: "-fold-constant,+fast-math"; "" where they are the same.
+// The passes that give quantised networks their meaning (docs/explanation/integers.md): at every level, where no other arithmetic is asked
+// for, and so not of -O0's own rewrites.
+const std::vector<std::string>& integer_passes();
+
+// What passes that ran differ by from the level's own, and from integer_passes() where these ran, in order: "-fold-constant,+fast-math"; "" where they are the same.
 std::string pass_changes(int opt, const std::vector<std::string>& ran);
 
 }  // namespace dnn

@@ -80,10 +80,21 @@ std::vector<std::string> chosen_passes(const PassOptions& options) {
   return names;
 }
 
+const std::vector<std::string>& integer_passes() {
+  static const std::vector<std::string> names = {"expand-dynamic-quantization", "integer-operands",
+                                                 "integer-arithmetic", "integer-maps", "integer-functions"};
+  return names;
+}
+
 std::string pass_changes(int opt, const std::vector<std::string>& ran) {
+  const auto is_in = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  const bool on_integers = is_in(ran, "integer-arithmetic");
   std::vector<std::string> changes;
   for (const Pass& pass : passes()) {
-    const bool own = pass.level <= opt, did = std::find(ran.begin(), ran.end(), pass.name) != ran.end();
+    const bool own = pass.level <= opt || (on_integers && is_in(integer_passes(), pass.name)),
+               did = is_in(ran, pass.name);
     if (own != did) changes.push_back((did ? "+" : "-") + std::string(pass.name));
   }
   return join(changes, ",");

@@ -160,6 +160,10 @@ TEST(Passes, NamesAliasesAndMistakes) {
                                       "canonicalize-cast", "fold-constant", "fuse-sums"}));
   EXPECT_EQ(pass_changes(1, chosen_passes(options)), "+fold-constant,-fuse-ops");
   EXPECT_EQ(pass_changes(3, chosen_passes(PassOptions())), "");
+  EXPECT_EQ(pass_changes(0, integer_passes()), "");
+  EXPECT_EQ(pass_changes(0, {"fuse-ops"}), "+fuse-ops");
+  EXPECT_EQ(pass_changes(0, {"integer-arithmetic", "fuse-ops"}),
+            "-expand-dynamic-quantization,-integer-operands,-integer-maps,-integer-functions,+fuse-ops");
   options.changes = "+fuse-op";
   try {
     chosen_passes(options);
