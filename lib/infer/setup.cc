@@ -119,10 +119,8 @@ OpenOptions open_options(const NetworkOptions& o) {
   framework_level(o);
   open.compile.opt = o.device.framework() != nullptr ? 0 : static_cast<int>(level);
   const bool as_written = o.device.float64() || (!o.arithmetic && (o.as_written || o.device.framework() != nullptr));
-  if (!as_written)
-    open.compile.pass_changes = with_arithmetic(o.passes, arithmetic_named(o.arithmetic.value_or("onnx")));
-  else
-    open.compile.pass_changes = o.passes;
+  open.compile.pass_changes =
+      as_written ? o.passes : with_arithmetic(o.passes, arithmetic_named(o.arithmetic.value_or("onnx")));
   const RemoteFacts* there = o.device.is_remote() ? &o.device.remote()->facts() : nullptr;
   const std::vector<std::string> known = there == nullptr ? known_isas(open.compile.element) : there->isas;
   if (!o.isa.empty() && std::find(known.begin(), known.end(), o.isa) == known.end())

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "interp/interpreter.h"
 #include "ops/build.h"
 #include "passes/match.h"
 #include "passes/pass.h"
+#include "passes/single_nodes.h"
 
 namespace dnn {
 namespace {
@@ -162,22 +162,6 @@ bool widens_half(const Graph& graph, const Node& node) {
   return from == DType::Float16 || from == DType::BFloat16;
 }
 
-// A DequantizeLinear or Cast of constants, computed; none where it reads something else, or is an output itself.
-std::optional<Patch> constant(const Graph& graph, NodeId id) {
-  const Node& node = graph.node(id);
-  std::vector<const Tensor*> inputs;
-  for (ValueId v : node.inputs) {
-    inputs.push_back(v == kNoValue ? nullptr : graph.constant(v));
-    if (v != kNoValue && (inputs.back() == nullptr || graph.is_input(v))) return std::nullopt;
-  }
-  if (graph.is_output(node.outputs[0])) return std::nullopt;
-  Patch patch(graph, node.label() + " computed");
-  patch.remove_node(id);
-  patch.redirect(node.outputs[0],
-                 patch.add_constant(graph.value(node.inputs[0]).name + ".real", interpret_node(node, inputs)[0]));
-  return patch;
-}
-
 }  // namespace
 
 std::vector<Patch> expand_quantization(const Graph& graph, const PassContext&) {
@@ -189,7 +173,7 @@ std::vector<Patch> expand_quantization(const Graph& graph, const PassContext&) {
     const bool widening = widens_half(graph, node);
     if (!to_integers && !widening && !is_op(node, "DequantizeLinear")) continue;
     std::optional<Patch> patch;
-    if (!to_integers) patch = constant(graph, id);
+    if (!to_integers) patch = computed(graph, id, graph.value(node.inputs[0]).name + ".real");
     const ValueId integers = to_integers ? node.outputs[0] : node.inputs[0];
     const ValueId real = to_integers ? node.inputs[0] : node.outputs[0];
     const std::optional<QuantizedGrid> grid =

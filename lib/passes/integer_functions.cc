@@ -1,6 +1,7 @@
 // integer-functions: Sigmoid, Tanh and Swish between integers as their stated forms, whose bits are the same everywhere. Other networks and
 // other places keep the functions of their level, which are nearer to the exact ones.
 #include <algorithm>
+#include <string_view>
 
 #include "ops/op.h"
 #include "passes/match.h"
@@ -19,8 +20,17 @@ bool is_elementwise(const Node& node) {
   return op != nullptr && op->element != nullptr && node.outputs.size() == 1;
 }
 
-// By value: whether it is made of integers alone, and whether something else than integers is made of it, in both cases through
-// element-wise operators.
+// Where a small number stays small, and how far it is from the exact one matters as little as before. A logarithm or a quotient would make
+// much of what a saturated sigmoid has left.
+bool keeps_small(const Node& node) {
+  constexpr std::string_view kNames[] = {"Abs", "Add",  "Clip",    "LeakyRelu", "Max", "Min",   "Mul",
+                                         "Neg", "Relu", "Sigmoid", "Sub",       "Sum", "Swish", "Tanh"};
+  return (node.domain.empty() && std::find(std::begin(kNames), std::end(kNames), node.op) != std::end(kNames)) ||
+         is_internal(node, {"StatedSigmoid", "StatedSwish", "StatedTanh"});
+}
+
+// By value: whether it is made of integers alone, through element-wise operators, and whether something else than integers is made of it, or
+// through operators that do not keep small numbers small.
 struct BetweenIntegers {
   explicit BetweenIntegers(const Graph& graph) : made(graph.value_count()), leaves(graph.value_count()) {
     for (NodeId id : graph.order()) {
@@ -36,7 +46,7 @@ struct BetweenIntegers {
       const Node& node = graph.node(*id);
       for (ValueId v : captured_values(graph, node)) leaves[v] = true;
       if (is_op(node, "QuantizeLinear") || is_internal(node, {"ToInteger"})) continue;
-      if (is_elementwise(node) && !leaves[node.outputs[0]]) continue;
+      if (keeps_small(node) && !leaves[node.outputs[0]]) continue;
       for (ValueId v : node.inputs) {
         if (v != kNoValue) leaves[v] = true;
       }

@@ -3,10 +3,9 @@
 // becomes arithmetic, too.
 #include <cmath>
 
-#include "ops/training.h"
 #include "passes/match.h"
 #include "passes/pass.h"
-#include "passes/pass_through.h"
+#include "passes/single_nodes.h"
 
 namespace dnn {
 namespace {
@@ -106,20 +105,6 @@ void computed_batch_norm(const Graph& graph, NodeId id, std::vector<Patch>* patc
 }
 
 }  // namespace
-
-std::optional<Patch> passed_through(const Graph& graph, NodeId id) {
-  const Node& node = graph.node(id);
-  const bool drops = is_op(node, "Dropout");
-  if (!drops && !is_op(node, "Identity")) return std::nullopt;
-  if (drops && (node.output(1) != kNoValue || in_training(graph, node))) return std::nullopt;
-  const ValueId x = node.inputs[0], y = node.outputs[0];
-  if (graph.is_output(y) && (graph.is_input(x) || graph.constant(x) != nullptr || graph.is_output(x)))
-    return std::nullopt;
-  Patch patch(graph, node.label() + " removed");
-  patch.remove_node(id);
-  patch.redirect(y, x);
-  return patch;
-}
 
 std::vector<Patch> simplify_inference(const Graph& graph, const PassContext&) {
   std::vector<Patch> patches;
