@@ -8,6 +8,7 @@
 #include "graph/diff.h"
 #include "graph_case.h"
 #include "unit/formats/tflite/model_builder.h"
+#include "unit/formats/written_nodes.h"
 
 namespace dnn::tflite {
 namespace {
@@ -32,7 +33,7 @@ Graph round_trip(const std::string& body) {
 
 struct Case {
   const char* op;  // the operator that it is for
-  const char* body;
+  std::string body;
 };
 
 // What a convolution and its relatives read.
@@ -128,14 +129,7 @@ const std::vector<Case>& cases() {
       {"Min", "  y = Min(x, one)"},
       {"Mul", "  y = Mul(x, x)"},
       {"Neg", "  y = Neg(x)"},
-      {"NonMaxSuppression",
-       "  const b: float32[1,6,4] = {0, 0, 2, 2, 0, 1, 2, 3, 0, 0.5, 2, 2.5, 3, 3, 5, 5, 5, 5, 4, 4, 8, 8, 9, 9}\n  "
-       "const m: "
-       "int64[1] = {9}\n  const o: float32[1] = {0.6}\n  const l: float32[1] = {-9}\n  const pair: int64[2] = {1, 2}\n "
-       " const last: int64[1] = {1}\n  const s: int64[3] = {1, 1, 6}\n  p = "
-       "ReduceMax(x, pair) {keepdims = 0}\n  q = Slice(p, from, to, last)\n  r = Reshape(q, s)\n  y = "
-       "NonMaxSuppression(b, "
-       "r, m, o, l)"},
+      {"NonMaxSuppression", kSuppression},
       {"Not", "  a = Less(x, one)\n  y = Not(a)"},
       {"Or", "  a = Greater(x, one)\n  b = Less(x, one)\n  y = Or(a, b)"},
       {"Xor", "  a = Greater(x, one)\n  b = Less(x, one)\n  y = Xor(a, b)"},
@@ -155,26 +149,11 @@ const std::vector<Case>& cases() {
       {"Reshape", "  const s: int64[3] = {0, -1, 14}\n  y = Reshape(x, s)"},
       {"ReverseSequence", "  const n: int64[1] = {3}\n  y = ReverseSequence(x, n) {batch_axis = 0, time_axis = 1}"},
       {"Round", "  y = Round(x)"},
-      {"ScatterND",
-       "  const r: int64[1] = {-1}\n  const t: int64[2] = {-1, 1}\n  f = Reshape(x, r)\n  i = ArgMax(x) {axis = 1}\n  "
-       "k = "
-       "Reshape(i, t)\n  c = Cast(k) {to = 1}\n  u = Reshape(c, r)\n  y = ScatterND(f, k, u)"},
-      {"ScatterND",
-       "  const r: int64[1] = {-1}\n  const t: int64[2] = {-1, 1}\n  f = Reshape(x, r)\n  i = ArgMax(x) {axis = 1}\n  "
-       "k = "
-       "Reshape(i, t)\n  c = Cast(k) {to = 1}\n  u = Reshape(c, r)\n  y = ScatterND(f, k, u) {reduction = \"add\"}"},
-      {"ScatterND",
-       "  const r: int64[1] = {-1}\n  const t: int64[2] = {-1, 1}\n  f = Reshape(x, r)\n  i = ArgMax(x) {axis = 1}\n  "
-       "k = "
-       "Reshape(i, t)\n  c = Cast(k) {to = 1}\n  u = Reshape(c, r)\n  y = ScatterND(f, k, u) {reduction = \"mul\"}"},
-      {"ScatterND",
-       "  const r: int64[1] = {-1}\n  const t: int64[2] = {-1, 1}\n  f = Reshape(x, r)\n  i = ArgMax(x) {axis = 1}\n  "
-       "k = "
-       "Reshape(i, t)\n  c = Cast(k) {to = 1}\n  u = Reshape(c, r)\n  y = ScatterND(f, k, u) {reduction = \"max\"}"},
-      {"ScatterND",
-       "  const r: int64[1] = {-1}\n  const t: int64[2] = {-1, 1}\n  f = Reshape(x, r)\n  i = ArgMax(x) {axis = 1}\n  "
-       "k = "
-       "Reshape(i, t)\n  c = Cast(k) {to = 1}\n  u = Reshape(c, r)\n  y = ScatterND(f, k, u) {reduction = \"min\"}"},
+      {"ScatterND", scatter_to_largest("none")},
+      {"ScatterND", scatter_to_largest("add")},
+      {"ScatterND", scatter_to_largest("mul")},
+      {"ScatterND", scatter_to_largest("max")},
+      {"ScatterND", scatter_to_largest("min")},
       {"Shape", "  y = Shape(x)"},
       {"Sigmoid", "  y = Sigmoid(x)"},
       {"Sign", "  y = Sign(x)"},
