@@ -117,6 +117,19 @@ struct Bindings {
   std::set<const loops::Buffer*> packable;
 };
 
+// A quantised network, whose bits levels share where they are no sums of many real products.
+bool computes_on_integers(const Graph& graph) {
+  return std::any_of(graph.order().begin(), graph.order().end(), [&](NodeId id) {
+    const Node& head = *head_of(graph.node(id)).node;
+    return head.domain == kInternalDomain &&
+           (head.op == "QuantizedConv" || head.op == "ToReal" || head.op == "ToInteger");
+  });
+}
+
+bool sums_products(const Kernel& kernel) {
+  return kernel.pattern == "conv" || kernel.pattern == "matmul" || kernel.pattern == "winograd";
+}
+
 class Generator {
  public:
   Generator(const Graph& graph, const GenerateOptions& options, const Target& target, PackedConstants& packed,
@@ -127,6 +140,7 @@ class Generator {
 
   Generated run() {
     variant_.target = {target_.backend()->name, target_.isa->name, {}, target_.processor->name};
+    on_integers_ = computes_on_integers(graph_);
     place_values(graph_, samples_, &variant_);
     if (target_.has_views()) parts_ = parts_in_place(graph_, samples_, target_);
     if (target_.uses_dot()) keep_narrow();
@@ -234,6 +248,7 @@ class Generator {
       const bool last = &stage == &context.stages.back();
       const std::string text = comment(graph, node, stage.pattern);
       Kernel kernel = kernel_of(std::move(stage), text);
+      kernel.exact = on_integers_ && target_.level->contract && !sums_products(kernel);
       Step step;
       step.node = id;
       step.flops = last ? node_flops(graph, node) : 0;
@@ -348,6 +363,7 @@ class Generator {
   std::optional<Uses> uses_;
   std::set<ValueId> narrow_;  // values that lie in memory in the target's element type
   std::set<ValueId> exact_;   // those that could, and do not
+  bool on_integers_ = false;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "base/sha256.h"
 #include "codegen/print.h"
 #include "codegen/reduced_floats.h"
+#include "codegen/stated_text.h"
 
 namespace dnn::codegen {
 namespace {
@@ -30,7 +31,9 @@ KernelSet::KernelSet(const GenerateOptions& options, const Target& target) : opt
 
 Kernel KernelSet::schedule(Kernel kernel, const std::set<const loops::Buffer*>& packable, double flops,
                            const NarrowBuffers& narrow) const {
+  kernel.exact = kernel.exact || has_stated_functions(kernel.body);
   std::string lowered = loops::to_text(kernel);
+  if (kernel.exact) lowered += " exact";
   for (const loops::BufferRef& b : kernel.arguments)
     lowered += packable.count(b.get()) != 0 ? " packable " + b->name : "";
   for (const std::string& name : narrow.names) lowered += cat(" ", dtype_name(target_.element), " ", name);

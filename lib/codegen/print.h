@@ -96,10 +96,6 @@ const Vocabulary& static_c_vocabulary(bool vectors);
 const Vocabulary& opencl_vocabulary();
 const Vocabulary& cuda_vocabulary();
 
-// The first line of a kernel in C that is compiled without fused multiply-adds at each level: what it stores are integers, whose bits
-// levels share.
-inline constexpr std::string_view kExactUnit = "// exact: products are rounded before they are added\n";
-
 // The kernel's function, without prelude. Its tasks are the product of the outermost parallel loops' extents.
 std::string print_kernel(const loops::Kernel& kernel, const Vocabulary& vocabulary);
 int64_t task_count(const loops::Kernel& kernel);

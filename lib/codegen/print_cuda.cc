@@ -4,6 +4,7 @@
 #include "codegen/print.h"
 #include "codegen/reduced_floats.h"
 #include "codegen/stated_text.h"
+#include "package/package.h"
 
 namespace dnn::codegen {
 namespace {
@@ -109,12 +110,12 @@ class CudaVocabulary : public Vocabulary {
     text += cuda_float_helpers("f32", "float", "f") + cuda_float_helpers("f64", "double", "");
     if (calls_stated_functions(kernels)) {
       for (const auto& [type, suffix] : {std::pair("float", "f32"), std::pair("double", "f64")})
-        text += stated_divisor_text({.head = "__device__ __forceinline__",
-                                     .type = type,
-                                     .suffix = suffix,
-                                     .body = "",
-                                     .splat = "",
-                                     .calls = true});
+        text += stated_functions_text({.head = "__device__ __forceinline__",
+                                       .type = type,
+                                       .suffix = suffix,
+                                       .body = "",
+                                       .splat = "",
+                                       .calls = true});
     }
     text += reduced_floats(kernels, Language::Cuda, 1);
     const bool multiplies =
@@ -124,6 +125,7 @@ class CudaVocabulary : public Vocabulary {
 
   std::string open(const loops::Kernel& kernel, int64_t tasks, int64_t threads) const override {
     std::string text = kernel.comment.empty() ? "" : "// " + kernel.comment + "\n";
+    if (kernel.exact) text = std::string(kExactUnit) + text;
     std::vector<std::string> arguments;
     for (const loops::BufferRef& b : kernel.arguments)
       arguments.push_back(cuda_type(b->dtype) + "* __restrict__ " + b->name);

@@ -3,6 +3,7 @@
 #include "codegen/print.h"
 #include "codegen/reduced_floats.h"
 #include "codegen/stated_text.h"
+#include "package/package.h"
 #include "target/target.h"
 
 namespace dnn::codegen {
@@ -99,11 +100,11 @@ class OpenClVocabulary : public Vocabulary {
       for (int64_t lanes : {1, 2, 4, 8, 16}) {
         if (occurs(type_suffix(dtype, lanes))) text += opencl_float_helpers(dtype, lanes);
         if (calls_stated_functions(kernels) && occurs(type_suffix(dtype, lanes)))
-          text += stated_divisor_text({.head = "inline",
-                                       .type = lanes == 1 ? opencl_type(dtype) : type_suffix(dtype, lanes),
-                                       .suffix = type_suffix(dtype, lanes),
-                                       .body = "  #pragma OPENCL FP_CONTRACT OFF\n",
-                                       .splat = lanes == 1 ? "" : "splat_" + type_suffix(dtype, lanes)});
+          text += stated_functions_text({.head = "inline",
+                                         .type = lanes == 1 ? opencl_type(dtype) : type_suffix(dtype, lanes),
+                                         .suffix = type_suffix(dtype, lanes),
+                                         .body = "  #pragma OPENCL FP_CONTRACT OFF\n",
+                                         .splat = lanes == 1 ? "" : "splat_" + type_suffix(dtype, lanes)});
         if (dtype == DType::Float32) text += reduced_floats(kernels, Language::OpenCl, lanes);
       }
     }
@@ -111,7 +112,8 @@ class OpenClVocabulary : public Vocabulary {
   }
 
   std::string open(const loops::Kernel& kernel, int64_t, int64_t threads) const override {
-    const std::string comment = kernel.comment.empty() ? "" : "// " + kernel.comment + "\n";
+    std::string comment = kernel.comment.empty() ? "" : "// " + kernel.comment + "\n";
+    if (kernel.exact) comment = std::string(kExactUnit) + comment;
     if (threads > 0) {  // what they share is declared in the outermost braces of a kernel
       return cat(comment, "__kernel __attribute__((reqd_work_group_size(", threads, ", 1, 1))) void ", kernel.name, "(",
                  parameters(kernel), ") {\n    const ", index_type(kernel), " task = get_group_id(0);\n");

@@ -6,7 +6,6 @@
 #include "codegen/schedule.h"
 #include "codegen/schedule_gradients.h"
 #include "codegen/schedule_quantized.h"
-#include "codegen/stated_text.h"
 #include "loops/simplify.h"
 
 namespace dnn::codegen {
@@ -47,7 +46,7 @@ loops::Kernel schedule_cpu(const loops::Kernel& kernel, const std::set<const loo
   cpu::Nest nest(kernel, packable, options);
   nest.body = loops::simplify(drop_guards(nest.body));
   nest = by_pattern(nest);
-  if (nest.level().contract && !has_stated_functions(nest.body)) nest.body = loops::contract_fma(nest.body);
+  if (nest.level().contract && !kernel.exact) nest.body = loops::contract_fma(nest.body);
   if (nest.native_lanes() < nest.lanes()) nest.body = narrow_vectors(nest.body, nest.native_lanes());
   nest.kernel.body = loops::simplify(cpu::mark_parallel(nest));
   return nest.kernel;

@@ -10,7 +10,6 @@
 #include "codegen/gpu_tiles.h"
 #include "codegen/guards.h"
 #include "codegen/schedule.h"
-#include "codegen/stated_text.h"
 #include "loops/simplify.h"
 #include "loops/steps.h"
 
@@ -120,7 +119,7 @@ std::optional<Kernel> by_blocks(Kernel kernel, const std::set<const Buffer*>& pa
   kernel.body = tiles ? tiled_sums(*sums, choose_gpu_tile(*sums, slices, options.target.isa->block, options.parameters),
                                    slices, matrix_factors(*sums, options), options.target.element)
                       : sliced(*sums);
-  if (options.target.level->contract && !has_stated_functions(kernel.body)) kernel.body = contract_fma(kernel.body);
+  if (options.target.level->contract && !kernel.exact) kernel.body = contract_fma(kernel.body);
   kernel.body = simplify(kernel.body);
   return kernel;
 }

@@ -1,4 +1,4 @@
-// stated_divisor() as text; see stated_text.h.
+// Stated functions as text; see stated_text.h.
 #include "codegen/stated_text.h"
 
 #include "base/text.h"
@@ -7,38 +7,83 @@
 #include "loops/steps.h"
 
 namespace dnn::codegen {
+namespace {
 
-std::string stated_divisor_text(const StatedWords& words) {
-  const DType dtype = starts_with(words.suffix, "f64") ? DType::Float64 : DType::Float32;
-  const auto number = [&](double value) {
-    const std::string text = float_text(dtype, value);
-    return words.splat.empty() ? text : cat(words.splat, "(", text, ")");
-  };
-  const auto product = [&](const std::string& a, const std::string& b) {
-    return words.calls ? cat(dtype == DType::Float64 ? "__dmul_rn(" : "__fmul_rn(", a, ", ", b, ")") : a + " * " + b;
-  };
-  const auto sum = [&](const std::string& a, const std::string& b) {
-    return words.calls ? cat(dtype == DType::Float64 ? "__dadd_rn(" : "__fadd_rn(", a, ", ", b, ")") : a + " + " + b;
-  };
-  std::string text =
-      cat(words.head, " ", words.type, " stated_divisor_", words.suffix, "(", words.type, " x) {\n", words.body,
-          "  const ", words.type, " c = max_", words.suffix, "(", number(-loops::kStatedBound), ", min_", words.suffix,
-          "(", number(loops::kStatedBound), ", x));\n");
-  text += cat("  ", words.type, " p = ", number(loops::kStatedTerms[0]), ";\n");
-  for (int i = 1; i < 5; ++i) {
-    text += cat("  p = ", product("p", "c"), ";\n");
-    text += cat("  p = ", sum("p", number(loops::kStatedTerms[i])), ";\n");
+// One function's text, statement by statement.
+class Function {
+ public:
+  Function(const StatedWords& words, const char* name) : words_(words) {
+    text_ = cat(words.head, " ", words.type, " ", name, "_", words.suffix, "(", words.type, " x) {\n", words.body);
   }
-  for (int i = 0; i < loops::kStatedSquares; ++i) text += cat("  p = ", product("p", "p"), ";\n");
-  return text + cat("  return ", sum(number(1), "p"), ";\n}\n");
+
+  std::string number(double value) const {
+    const std::string text = float_text(dtype(), value);
+    return words_.splat.empty() ? text : cat(words_.splat, "(", text, ")");
+  }
+  std::string product(const std::string& a, const std::string& b) const {
+    return words_.calls ? cat(call("mul"), a, ", ", b, ")") : cat(a, " * ", b);
+  }
+  std::string sum(const std::string& a, const std::string& b) const {
+    return words_.calls ? cat(call("add"), a, ", ", b, ")") : cat(a, " + ", b);
+  }
+  void define(const std::string& name, const std::string& value) {
+    line(cat("const ", words_.type, " ", name, " = ", value));
+  }
+  void clamp(const char* name, double bound) {
+    define(name, cat("max_", words_.suffix, "(", number(-bound), ", min_", words_.suffix, "(", number(bound), ", x))"));
+  }
+  // Defines `name`, the polynomial of `at` (loops::stated_polynomial()).
+  void polynomial(const std::string& name, const double (&terms)[5], const std::string& at) {
+    const auto define_part = [&](const char* part, const std::string& value) { define(name + part, value); };
+    define_part("_square", product(at, at));
+    define_part("_high", sum(product(at, number(terms[1])), number(terms[2])));
+    define_part("_low", sum(product(at, number(terms[3])), number(terms[4])));
+    define_part("_top", sum(product(name + "_square", number(terms[0])), name + "_high"));
+    define(name, sum(product(name + "_top", name + "_square"), name + "_low"));
+  }
+  // Returns 1 + exp(-at), where `at` is within the bound.
+  void finish_power(const std::string& at) {
+    polynomial("root", loops::kStatedTerms, at);
+    line(words_.type + " p = root");
+    for (int i = 0; i < loops::kStatedSquares; ++i) line("p = " + product("p", "p"));
+    line("return " + sum(number(1), "p"));
+  }
+  void line(const std::string& statement) { text_ += cat("  ", statement, ";\n"); }
+  std::string finish() { return text_ + "}\n"; }
+
+ private:
+  DType dtype() const { return starts_with(words_.suffix, "f64") ? DType::Float64 : DType::Float32; }
+  std::string call(const char* operation) const {
+    return cat(dtype() == DType::Float64 ? "__d" : "__f", operation, "_rn(");
+  }
+
+  const StatedWords& words_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string stated_functions_text(const StatedWords& words) {
+  Function divisor(words, "stated_divisor");
+  divisor.clamp("c", loops::kStatedBound);
+  divisor.finish_power("c");
+  Function normal(words, "stated_normal");
+  normal.clamp("c", loops::kStatedNormalBound);
+  normal.define("square", normal.product("c", "c"));
+  normal.polynomial("odds", loops::kStatedNormalTerms, "square");
+  normal.define("logarithm", normal.product("odds", "c"));
+  normal.finish_power("logarithm");
+  return divisor.finish() + normal.finish();
 }
 
-bool calls_stated_functions(const std::string& text) { return text.find("stated_divisor_") != std::string::npos; }
+bool calls_stated_functions(const std::string& text) {
+  return text.find("stated_divisor_") != std::string::npos || text.find("stated_normal_") != std::string::npos;
+}
 
 bool has_stated_functions(const loops::Stmt& body) {
   bool has = false;
   loops::rewrite_expressions(body, [&](const loops::Expr& e) {
-    has = has || e->op == loops::Op::StatedDivisor;
+    has = has || e->op == loops::Op::StatedDivisor || e->op == loops::Op::StatedNormal;
     return e;
   });
   return has;

@@ -1,4 +1,4 @@
-// stated_divisor() as text, of scalars and vectors.
+// Stated functions (loops/stated.h) as text, of scalars and vectors.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace dnn::codegen {
 
-// How a language says what the function is made of.
+// How a language says what the functions are made of.
 struct StatedWords {
   std::string head;          // before the type of the result, as "static inline"
   std::string type, suffix;  // "f32x16" and "f32x16", "float" and "f32"
@@ -16,9 +16,9 @@ struct StatedWords {
   bool calls = false;        // products and sums by __fmul_rn() and __fadd_rn(), as operators may be fused
 };
 // Multiply and add are two operations of the text; what may fuse them has to be told not to.
-std::string stated_divisor_text(const StatedWords& words);
+std::string stated_functions_text(const StatedWords& words);
 
-// True where a kernel calls the function, by its text or body; its products are then rounded before they are added.
+// True where a kernel calls one, by its text or body; its products are then rounded before they are added.
 bool calls_stated_functions(const std::string& text);
 bool has_stated_functions(const loops::Stmt& body);
 

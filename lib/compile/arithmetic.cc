@@ -19,7 +19,7 @@ struct Row {
 const std::vector<Row>& rows() {
   static const std::vector<Row> rows = {
       {"onnx", Arithmetic::Onnx, integer_passes(), {}},
-      {"float", Arithmetic::Float, {}, {"integer-arithmetic", "integer-maps", "integer-functions"}},
+      {"float", Arithmetic::Float, {}, {"integer-arithmetic", "integer-maps", "integer-products", "integer-functions"}},
       {"tflite", Arithmetic::Tflite, {"tflite-arithmetic"}, {}},
       {"tflite-micro", Arithmetic::TfliteMicro, {"tflite-micro-arithmetic"}, {}},
   };

@@ -160,7 +160,7 @@ std::vector<Unit> units_of(const Compilation& with, const std::string& source) {
   for (std::string& text : parts) {
     Unit& unit = units.emplace_back(Unit{std::move(text), with.flags, ""});
     // Integers wrap, and their products are rounded before they are added.
-    if (unit.text.find(codegen::kExactUnit) != std::string::npos)
+    if (unit.text.find(kExactUnit) != std::string::npos)
       // Without the last, gcc computes all products of a tile before it adds one, and keeps them on the stack.
       unit.flags.insert(unit.flags.end(), {"-ffp-contract=off", "-fwrapv", "-fno-tree-ter"});
     unit.key = sha256_hex(as_bytes(with.identity + "\n" + join(unit.flags, " ") + "\n" + unit.text));

@@ -123,11 +123,12 @@ class Stream : Released {
 };
 
 // What keeps each rounding of levels 0 to 2 where the operators' documents have it; from 3 on as on other devices.
-std::vector<std::string> compiler_options(int opt) {
+// `exact`: for kernels that are told to share their bits with other levels (codegen/print.h).
+std::vector<std::string> compiler_options(int opt, bool exact) {
   const Level& level = level_of(opt);
-  std::vector<std::string> result = {level.contract ? "--fmad=true" : "--fmad=false",
+  std::vector<std::string> result = {level.contract && !exact ? "--fmad=true" : "--fmad=false",
                                      level.flush_denormals ? "--ftz=true" : "--ftz=false"};
-  if (!level.approximate_division) result.insert(result.end(), {"--prec-div=true", "--prec-sqrt=true"});
+  if (!level.approximate_division || exact) result.insert(result.end(), {"--prec-div=true", "--prec-sqrt=true"});
   return result;
 }
 
@@ -143,7 +144,8 @@ std::string machine_code(const Package& package, const Variant& variant, const C
   const std::unique_ptr<Nvrtc> nvrtc = Nvrtc::open(path, &why);
   if (nvrtc == nullptr) fail_environment(why);
   const Nvrtc::Compiled compiled =
-      nvrtc->compile(variant.code.source, driver.compute_capability(device), compiler_options(package.info.opt));
+      nvrtc->compile(variant.code.source, driver.compute_capability(device),
+                     compiler_options(package.info.opt, holds_exact_kernels(variant.code.source)));
   if (compiled.code.empty()) {
     const size_t error = compiled.log.find("error");
     fail_environment("NVRTC ", nvrtc->version(), " does not compile the kernels: ",

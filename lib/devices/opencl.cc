@@ -189,9 +189,10 @@ class OpenClSession : public PlannedSession {
     clGetDeviceInfo(device_, CL_DEVICE_SINGLE_FP_CONFIG, sizeof config, &config, nullptr);
     std::string options = "-cl-std=CL1.2";
     const Level& level = level_of(package_->info.opt);
-    if (level.contract) options += " -DDNN_CONTRACT";
+    const bool exact = holds_exact_kernels(variant_->code.source);
+    if (level.contract && !exact) options += " -DDNN_CONTRACT";
     if (level.flush_denormals) options += " -cl-denorms-are-zero";
-    if (!level.approximate_division && (config & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0)
+    if ((!level.approximate_division || exact) && (config & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0)
       options += " -cl-fp32-correctly-rounded-divide-sqrt";
     if (clBuildProgram(program_.get(), 1, &device_, options.c_str(), nullptr, nullptr) != CL_SUCCESS) {
       size_t n = 0;

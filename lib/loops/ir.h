@@ -52,6 +52,7 @@ enum class Op : uint8_t {
   Erf,
   Silu,
   StatedDivisor,  // 1 + exp(-x), with the same bits everywhere (loops/stated.h)
+  StatedNormal,   // the reciprocal of the standard normal distribution's integral up to x, alike
   Floor,
   Ceil,
   RoundEven,
@@ -195,6 +196,7 @@ struct Kernel {
   std::string pattern;  // what the lowering wrote, for schedules to recognise: "conv", "matmul", "map", ...
   std::vector<BufferRef> arguments;
   Stmt body;
+  bool exact = false;  // products are rounded before they are added, whatever the level allows
 };
 
 // Readable text of the IR, one statement a line: what --emit and the golden tests show.

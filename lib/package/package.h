@@ -55,6 +55,11 @@ struct KernelInfo {
 // In a code's source, stands before each unit: a kernel with all it needs, which is compiled apart.
 inline constexpr std::string_view kUnitDivider = "\n// ---- kernel ----\n";
 
+// In a kernel's text: it is compiled without fused multiply-adds at each level, as levels share the bits of what it stores. Devices that compile
+// a text themselves do so with all of it, and divide exactly.
+inline constexpr std::string_view kExactUnit = "// exact: products are rounded before they are added\n";
+inline bool holds_exact_kernels(std::string_view text) { return text.find(kExactUnit) != std::string_view::npos; }
+
 // The kernels of a variant.
 struct Code {
   std::string source;

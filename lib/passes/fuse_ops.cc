@@ -7,6 +7,7 @@
 #include "ops/quantization.h"
 #include "passes/match.h"
 #include "passes/pass.h"
+#include "passes/stated_sums.h"
 
 namespace dnn {
 namespace {
@@ -50,13 +51,15 @@ std::vector<NodeId> group_from(const Graph& graph, const Uses& uses, NodeId firs
   Type type = graph.value(head.outputs[0]).type;
   if (selects) type.dtype = graph.value(head.inputs[0]).type.dtype;
   if (!float_type(type)) return {};
+  // Behind a product of integers each step is rounded, but its kernel may fuse products with sums: so no Add is taken in behind the scale.
+  const size_t most = is_exact_product(graph, uses, head) ? 2 : kMostNodes;
   std::vector<NodeId> group = {first};
   std::set<NodeId> members = {first};
   size_t best = 1;
   const std::vector<NodeId>& order = graph.order();
   std::vector<NodeId> frontier = uses.readers[head.outputs[0]];
   auto position = [&](NodeId id) { return std::find(order.begin(), order.end(), id) - order.begin(); };
-  while (!frontier.empty() && group.size() < kMostNodes) {
+  while (!frontier.empty() && group.size() < most) {
     const auto next = std::min_element(frontier.begin(), frontier.end(),
                                        [&](NodeId a, NodeId b) { return position(a) < position(b); });
     const NodeId id = *next;

@@ -1,16 +1,19 @@
-// integer-functions: Sigmoid, Tanh and Swish between integers as their stated forms, whose bits are the same everywhere. Other networks and
-// other places keep the functions of their level, which are nearer to the exact ones.
+// integer-functions: Sigmoid, Tanh, Swish, Erf, Gelu and Softmax between integers as their stated forms, whose bits are the same everywhere; means
+// and LayerNormalization of what is made of integers by sums in one order. Other networks and other places keep the functions of their level,
+// which are nearer to the exact ones.
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 
 #include "ops/op.h"
 #include "passes/match.h"
 #include "passes/pass.h"
+#include "passes/stated_sums.h"
 
 namespace dnn {
 namespace {
 
-bool is_internal(const Node& node, std::initializer_list<const char*> names) {
+bool is_one_of(const Node& node, std::initializer_list<const char*> names) {
   return node.domain == kInternalDomain &&
          std::any_of(names.begin(), names.end(), [&](const char* name) { return node.op == name; });
 }
@@ -23,35 +26,47 @@ bool is_elementwise(const Node& node) {
 // Where a small number stays small, and how far it is from the exact one matters as little as before. A logarithm or a quotient would make
 // much of what a saturated sigmoid has left.
 bool keeps_small(const Node& node) {
-  constexpr std::string_view kNames[] = {"Abs", "Add",  "Clip",    "LeakyRelu", "Max", "Min",   "Mul",
-                                         "Neg", "Relu", "Sigmoid", "Sub",       "Sum", "Swish", "Tanh"};
+  constexpr std::string_view kNames[] = {"Abs", "Add", "Clip", "Erf",     "Gelu", "LeakyRelu", "Max",   "Min",
+                                         "Mul", "Neg", "Relu", "Sigmoid", "Sub",  "Sum",       "Swish", "Tanh"};
   return (node.domain.empty() && std::find(std::begin(kNames), std::end(kNames), node.op) != std::end(kNames)) ||
-         is_internal(node, {"StatedSigmoid", "StatedSwish", "StatedTanh"});
+         is_one_of(node, {"StatedErf", "StatedGelu", "StatedSigmoid", "StatedSwish", "StatedTanh"});
 }
+
+bool picks_numbers(const Node& node) { return picked_inputs(node) > 0; }
 
 // By value: whether it is made of integers alone, through element-wise operators, and whether something else than integers is made of it, or
 // through operators that do not keep small numbers small.
 struct BetweenIntegers {
-  explicit BetweenIntegers(const Graph& graph) : made(graph.value_count()), leaves(graph.value_count()) {
+  BetweenIntegers(const Graph& graph, const Uses& uses) : made(graph.value_count()), leaves(graph.value_count()) {
     for (NodeId id : graph.order()) {
       const Node& node = graph.node(id);
-      const bool starts = is_op(node, "DequantizeLinear") || is_internal(node, {"ToReal", "QuantizedConv"});
-      const bool goes_on = is_elementwise(node) && std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) {
+      const bool starts = is_op(node, "DequantizeLinear") || is_one_of(node, {"ToReal", "QuantizedConv"}) ||
+                          is_exact_product(graph, uses, node);
+      const bool goes_on = (is_elementwise(node) || picks_numbers(node) || has_stated_sums(graph, node) ||
+                            is_one_of(node, {"StatedLayerNormalization", "StatedMean", "StatedSoftmax"})) &&
+                           std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) {
                              return v == kNoValue || made[v] || graph.constant(v) != nullptr;
                            });
-      if (starts || goes_on) made[node.outputs[0]] = true;
+      for (ValueId v : node.outputs) {
+        if ((starts || goes_on) && v != kNoValue) made[v] = true;
+      }
     }
     for (ValueId v : graph.outputs) leaves[v] = true;
     for (auto id = graph.order().rbegin(); id != graph.order().rend(); ++id) {
       const Node& node = graph.node(*id);
       for (ValueId v : captured_values(graph, node)) leaves[v] = true;
-      if (is_op(node, "QuantizeLinear") || is_internal(node, {"ToInteger"})) continue;
-      if (keeps_small(node) && !leaves[node.outputs[0]]) continue;
+      if (is_op(node, "QuantizeLinear") || is_one_of(node, {"ToInteger"})) continue;
+      if ((keeps_small(node) || picks_numbers(node)) && none_leaves(node)) continue;
       for (ValueId v : node.inputs) {
         if (v != kNoValue) leaves[v] = true;
       }
     }
   }
+  bool none_leaves(const Node& node) const {
+    return std::none_of(node.outputs.begin(), node.outputs.end(),
+                        [&](ValueId v) { return v != kNoValue && leaves[v]; });
+  }
+  bool any() const { return std::find(made.begin(), made.end(), true) != made.end(); }
   std::vector<bool> made, leaves;
 };
 
@@ -64,13 +79,46 @@ NodeId swish_of(const Graph& graph, const Uses& uses, const Node& sigmoid) {
   return (factors[0] == x && factors[1] == y) || (factors[0] == y && factors[1] == x) ? reader : -1;
 }
 
-Patch in_stated_form(const Graph& graph, NodeId id, NodeId product) {
+bool has_stated_form(const Graph& graph, const Node& node) {
+  if (is_op(node, "Gelu")) return node.attribute_string("approximate", "none") == "none";
+  if (is_op(node, "Softmax")) {
+    const Type& type = graph.value(node.inputs[0]).type;
+    const int64_t axis = node.attribute_int("axis", -1);
+    return type.fixed() && !type.shape->empty() && (axis == -1 || axis + 1 == static_cast<int64_t>(type.shape->size()));
+  }
+  return is_op(node, "Erf") || is_op(node, "Sigmoid") || is_op(node, "Swish") || is_op(node, "Tanh");
+}
+
+// The product with one number in front, which the Softmax then computes itself: the largest element stays the largest.
+void take_scale(const Graph& graph, const Uses& uses, Node* softmax, Patch* patch) {
+  const ValueId x = softmax->inputs[0];
+  const NodeId maker = only_reader(graph, uses, x) < 0 ? -1 : uses.producer[x];
+  if (maker < 0 || !is_op(graph.node(maker), "Mul")) return;
+  const std::vector<ValueId>& factors = graph.node(maker).inputs;
+  for (const size_t i : {0, 1}) {
+    const Tensor* scale = graph.constant(factors[i]);
+    if (scale == nullptr || scale->size() != 1 || scale->dtype() != DType::Float32 || graph.is_input(factors[i]))
+      continue;
+    const float number = scale->data<float>()[0];
+    if (!(number > 0) || !std::isfinite(number) || graph.value(factors[1 - i]).type != graph.value(x).type) continue;
+    softmax->attributes["scale"] = number;
+    softmax->inputs[0] = factors[1 - i];
+    const std::vector<std::string> sources = sources_of(graph.node(maker));
+    softmax->sources.insert(softmax->sources.begin(), sources.begin(), sources.end());
+    patch->remove_node(maker);
+    return;
+  }
+}
+
+Patch in_stated_form(const Graph& graph, const Uses& uses, NodeId id) {
+  const NodeId product = swish_of(graph, uses, graph.node(id));
   const Node& node = graph.node(id);
   Patch patch(graph, node.label() + " in its stated form");
   Node stated = node;
   stated.domain = kInternalDomain;
   stated.op = product < 0 ? "Stated" + node.op : "StatedSwish";
   stated.sources = sources_of(node);
+  for (const char* attribute : {"approximate", "axis"}) stated.attributes.erase(attribute);
   if (product >= 0) {
     patch.place_at(product);
     stated.outputs = graph.node(product).outputs;
@@ -78,22 +126,43 @@ Patch in_stated_form(const Graph& graph, NodeId id, NodeId product) {
     patch.remove_node(product);
   }
   patch.remove_node(id);
+  if (is_op(node, "Softmax")) take_scale(graph, uses, &stated, &patch);
   patch.add_node(std::move(stated));
   return patch;
 }
 
 }  // namespace
 
-std::vector<Patch> integer_functions(const Graph& graph, const PassContext&) {
+std::vector<Patch> recognize_activations(const Graph& graph, const PassContext& context);
+std::vector<Patch> recognize_normalization(const Graph& graph, const PassContext& context);
+
+// Gelu and norms that are decomposed, as one operator each, as higher levels have them.
+static std::vector<Patch> decomposed(const Graph& graph, const PassContext& context) {
+  std::vector<Patch> patches = recognize_normalization(graph, context);
+  for (Patch& patch : recognize_activations(graph, context)) {
+    const bool gelu =
+        std::any_of(patch.added().begin(), patch.added().end(), [](const Node& n) { return is_op(n, "Gelu"); });
+    if (gelu) patches.push_back(std::move(patch));
+  }
+  return patches;
+}
+
+std::vector<Patch> integer_functions(const Graph& graph, const PassContext& context) {
   std::vector<Patch> patches;
   const Uses uses(graph);
-  const BetweenIntegers between(graph);
+  const BetweenIntegers between(graph, uses);
+  if (!between.any()) return patches;
+  patches = decomposed(graph, context);
+  if (!patches.empty()) return patches;
   for (NodeId id : graph.order()) {
     const Node& node = graph.node(id);
-    if (!is_op(node, "Sigmoid") && !is_op(node, "Tanh") && !is_op(node, "Swish")) continue;
+    if (node.inputs.empty() || node.inputs[0] == kNoValue || !between.made[node.inputs[0]]) continue;
     if (graph.value(node.outputs[0]).type.dtype != DType::Float32) continue;
-    if (!between.made[node.inputs[0]] || between.leaves[node.outputs[0]]) continue;
-    patches.push_back(in_stated_form(graph, id, swish_of(graph, uses, node)));
+    if (has_stated_sums(graph, node)) {
+      patches.push_back(with_stated_sums(graph, id));
+    } else if (has_stated_form(graph, node) && !between.leaves[node.outputs[0]]) {
+      patches.push_back(in_stated_form(graph, uses, id));
+    }
   }
   return patches;
 }

@@ -81,8 +81,12 @@ std::vector<std::string> chosen_passes(const PassOptions& options) {
 }
 
 const std::vector<std::string>& integer_passes() {
-  static const std::vector<std::string> names = {"expand-dynamic-quantization", "integer-operands",
-                                                 "integer-arithmetic", "integer-maps", "integer-functions"};
+  static const std::vector<std::string> names = {"expand-dynamic-quantization",
+                                                 "integer-operands",
+                                                 "integer-arithmetic",
+                                                 "integer-maps",
+                                                 "integer-products",
+                                                 "integer-functions"};
   return names;
 }
 

@@ -1,6 +1,6 @@
 // exact: products are rounded before they are added
 // ToInteger (map): float32[1,8,4,4] -> uint8[1,8,4,4]
-void map_d78608720821(void* const* args, int64_t begin, int64_t end) {
+void map_6f98b1289790(void* const* args, int64_t begin, int64_t end) {
   uint8_t* restrict const y0 = (uint8_t*)args[0];
   float* restrict const x0 = (float*)args[1];
   for (int64_t task = begin; task < end; ++task) {
@@ -12,7 +12,7 @@ void map_d78608720821(void* const* args, int64_t begin, int64_t end) {
 
 // exact: products are rounded before they are added
 // QuantizedConv (quantized_conv): uint8[1,8,4,4] int8[16,8,1,1] int32[16] float32[16] -> uint8[1,16,4,4]
-static void quantized_conv_3c3c7f87e30f_plain(void* const* args, int64_t begin, int64_t end) {
+static void quantized_conv_ba392109f1b9_plain(void* const* args, int64_t begin, int64_t end) {
   uint8_t* restrict const y0 = (uint8_t*)args[0];
   int32_t* restrict const x2 = (int32_t*)args[1];
   uint8_t* restrict const x0 = (uint8_t*)args[2];
@@ -138,7 +138,7 @@ static void quantized_conv_3c3c7f87e30f_plain(void* const* args, int64_t begin, 
 #if defined(__AVX2__) && defined(__FMA__) && defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
 // exact: products are rounded before they are added
 // QuantizedConv (quantized_conv): uint8[1,8,4,4] int8[16,8,1,1] int32[16] float32[16] -> uint8[1,16,4,4]
-__attribute__((target("avx512vnni"))) static void quantized_conv_3c3c7f87e30f_dot(void* const* args, int64_t begin, int64_t end) {
+__attribute__((target("avx512vnni"))) static void quantized_conv_ba392109f1b9_dot(void* const* args, int64_t begin, int64_t end) {
   uint8_t* restrict const y0 = (uint8_t*)args[0];
   int32_t* restrict const x2 = (int32_t*)args[1];
   uint8_t* restrict const x0 = (uint8_t*)args[2];
@@ -261,17 +261,17 @@ __attribute__((target("avx512vnni"))) static void quantized_conv_3c3c7f87e30f_do
     }
   }
 }
-void quantized_conv_3c3c7f87e30f(void* const* args, int64_t begin, int64_t end) {
+void quantized_conv_ba392109f1b9(void* const* args, int64_t begin, int64_t end) {
   if (__builtin_cpu_supports("avx512vnni")) {
-    quantized_conv_3c3c7f87e30f_dot(args, begin, end);
+    quantized_conv_ba392109f1b9_dot(args, begin, end);
   } else {
-    quantized_conv_3c3c7f87e30f_plain(args, begin, end);
+    quantized_conv_ba392109f1b9_plain(args, begin, end);
   }
 }
 #elif defined(__AVX2__) && defined(__FMA__) && !defined(__clang__)
 // exact: products are rounded before they are added
 // QuantizedConv (quantized_conv): uint8[1,8,4,4] int8[16,8,1,1] int32[16] float32[16] -> uint8[1,16,4,4]
-__attribute__((target("avxvnni"))) static void quantized_conv_3c3c7f87e30f_dot(void* const* args, int64_t begin, int64_t end) {
+__attribute__((target("avxvnni"))) static void quantized_conv_ba392109f1b9_dot(void* const* args, int64_t begin, int64_t end) {
   uint8_t* restrict const y0 = (uint8_t*)args[0];
   int32_t* restrict const x2 = (int32_t*)args[1];
   uint8_t* restrict const x0 = (uint8_t*)args[2];
@@ -394,13 +394,13 @@ __attribute__((target("avxvnni"))) static void quantized_conv_3c3c7f87e30f_dot(v
     }
   }
 }
-void quantized_conv_3c3c7f87e30f(void* const* args, int64_t begin, int64_t end) {
+void quantized_conv_ba392109f1b9(void* const* args, int64_t begin, int64_t end) {
   if (__builtin_cpu_supports("avxvnni")) {
-    quantized_conv_3c3c7f87e30f_dot(args, begin, end);
+    quantized_conv_ba392109f1b9_dot(args, begin, end);
   } else {
-    quantized_conv_3c3c7f87e30f_plain(args, begin, end);
+    quantized_conv_ba392109f1b9_plain(args, begin, end);
   }
 }
 #else
-void quantized_conv_3c3c7f87e30f(void* const* args, int64_t begin, int64_t end) { quantized_conv_3c3c7f87e30f_plain(args, begin, end); }
+void quantized_conv_ba392109f1b9(void* const* args, int64_t begin, int64_t end) { quantized_conv_ba392109f1b9_plain(args, begin, end); }
 #endif

@@ -1,17 +1,19 @@
+// exact: products are rounded before they are added
 // ToInteger (map): float32[1,8,4,4] -> uint8[1,8,4,4]
-void map_d78608720821_task(__global uchar* restrict y0, __global float* restrict x0, const long task) {
+void map_6f98b1289790_task(__global uchar* restrict y0, __global float* restrict x0, const long task) {
   {
     const long d2 = task / 4;
     const long d3 = task % 4;
     vstore8(convert_uchar8((convert_int8_rte(min_f32x8(max_f32x8((((f32x8)(x0[((d2 * 4) + d3)], x0[(((d2 * 4) + d3) + 16)], x0[(((d2 * 4) + d3) + 32)], x0[(((d2 * 4) + d3) + 48)], x0[(((d2 * 4) + d3) + 64)], x0[(((d2 * 4) + d3) + 80)], x0[(((d2 * 4) + d3) + 96)], x0[(((d2 * 4) + d3) + 112)])) / 0x1.eb851ep-6f), splat_f32x8((-130.0f))), splat_f32x8(125.0f))) + 130)), 0, y0 + (((d2 * 64) + (d3 * 16))));
   }
 }
-__kernel void map_d78608720821(__global uchar* restrict y0, __global float* restrict x0) {
-  map_d78608720821_task(y0, x0, get_global_id(0));
+__kernel void map_6f98b1289790(__global uchar* restrict y0, __global float* restrict x0) {
+  map_6f98b1289790_task(y0, x0, get_global_id(0));
 }
 
+// exact: products are rounded before they are added
 // QuantizedConv (quantized_conv): uint8[1,8,4,4] int8[16,8,1,1] int32[16] float32[16] -> uint8[1,16,4,4]
-void quantized_conv_3c3c7f87e30f_task(__global uchar* restrict y0, __global int* restrict x2, __global uchar* restrict x0, __global char* restrict x1, __global float* restrict x3, const long task) {
+void quantized_conv_ba392109f1b9_task(__global uchar* restrict y0, __global int* restrict x2, __global uchar* restrict x0, __global char* restrict x1, __global float* restrict x3, const long task) {
   {
     const long o0_o = task;
     i32x16 sum_0_0, sum_0_1, sum_0_2, sum_0_3, sum_1_0, sum_1_1, sum_1_2, sum_1_3;
@@ -241,6 +243,6 @@ void quantized_conv_3c3c7f87e30f_task(__global uchar* restrict y0, __global int*
     }
   }
 }
-__kernel void quantized_conv_3c3c7f87e30f(__global uchar* restrict y0, __global int* restrict x2, __global uchar* restrict x0, __global char* restrict x1, __global float* restrict x3) {
-  quantized_conv_3c3c7f87e30f_task(y0, x2, x0, x1, x3, get_global_id(0));
+__kernel void quantized_conv_ba392109f1b9(__global uchar* restrict y0, __global int* restrict x2, __global uchar* restrict x0, __global char* restrict x1, __global float* restrict x3) {
+  quantized_conv_ba392109f1b9_task(y0, x2, x0, x1, x3, get_global_id(0));
 }

@@ -1,5 +1,6 @@
+// exact: products are rounded before they are added
 // ToInteger (map): float32[1,8,4,4] -> uint8[1,8,4,4]
-extern "C" __global__ void map_b62132cff6aa(unsigned char* __restrict__ y0, float* __restrict__ x0) {
+extern "C" __global__ void map_3f3ca9b16d02(unsigned char* __restrict__ y0, float* __restrict__ x0) {
   const int task = blockIdx.x * (int)blockDim.x + threadIdx.x;
   if (task < 128) {
     const int d1 = task / 16;
@@ -9,8 +10,9 @@ extern "C" __global__ void map_b62132cff6aa(unsigned char* __restrict__ y0, floa
   }
 }
 
+// exact: products are rounded before they are added
 // QuantizedConv (quantized_conv): uint8[1,8,4,4] int8[16,8,1,1] int32[16] float32[16] -> uint8[1,16,4,4]
-extern "C" __global__ void __launch_bounds__(32) quantized_conv_2e465679e291(unsigned char* __restrict__ y0, int* __restrict__ x2, unsigned char* __restrict__ x0, signed char* __restrict__ x1, float* __restrict__ x3) {
+extern "C" __global__ void __launch_bounds__(32) quantized_conv_cbfc072677db(unsigned char* __restrict__ y0, int* __restrict__ x2, unsigned char* __restrict__ x0, signed char* __restrict__ x1, float* __restrict__ x3) {
   const int task = blockIdx.x;
   if (task < 1) {
     __shared__ __align__(16) int left[640];

@@ -299,6 +299,154 @@ TEST(QuantizedNetworks, FollowFunctionsByFunctions) {
   }
 }
 
+// Numbers of the constants of a text graph, other than the few that it spells out.
+void fill_weights(Graph* graph) {
+  for (ValueId v = 0; v < graph->value_count(); ++v) {
+    if (!graph->value(v).constant || graph->value(v).constant->dtype() != DType::Int8 ||
+        graph->value(v).constant->size() == 1)
+      continue;
+    Tensor& w = *graph->value(v).constant;
+    for (int64_t i = 0; i < w.size(); ++i) w.mutable_data<int8_t>()[i] = static_cast<int8_t>(i * 37 % 256 - 128);
+  }
+}
+
+// A block of a transformer: norms of a real sum, attention with a mask, Gelu as one operator and decomposed, and a factor per channel in front of the sum.
+TEST(QuantizedNetworks, AttendAndNormalise) {
+  const auto quantised = [](const std::string& x, const std::string& of, const char* scale, const char* zero = "z") {
+    return cat("  ", x, ".q = QuantizeLinear(", of, ", ", scale, ", ", zero, ") @", x, "_q\n  ", x,
+               " = DequantizeLinear(", x, ".q, ", scale, ", ", zero, ") @", x, "_real\n");
+  };
+  const auto layer = [](const std::string& y, const std::string& x, const char* weights) {
+    return cat("  const ", y, ".w: int8[", weights, "] = random(1)\n  ", y, ".v = DequantizeLinear(", y, ".w, ws) @", y,
+               "_w\n  ", y, " = MatMul(", x, ", ", y, ".v) @", y, "\n");
+  };
+  Graph graph = parse_graph(cat(R"(graph "g" {
+  opset 21
+  input x: uint8[2,37,24]
+  const s: float32[] = {0.031}
+  const h: float32[] = {0.0078125}
+  const z: uint8[] = {120}
+  const zero: uint8[] = {0}
+  const ws: float32[] = {0.004}
+  const place: float32[37,24] = random(7)
+  const mask: float32[37] = random(8)
+  const scale: float32[24] = random(9)
+  const bias: float32[24] = random(10)
+  const share: float32[] = {0.3535}
+  const half: float32[] = {0.5}
+  const one: float32[] = {1}
+  const root: float32[] = {0.70710677}
+  const tokens: int64[1] = {1}
+  x.real = DequantizeLinear(x, s, z) @x_real
+  r0 = Add(x.real, place) @placed
+  n0 = LayerNormalization(r0, scale, bias) @norm0
+)",
+                                quantised("a", "n0", "s"), layer("q", "a", "24,24"), layer("k", "a", "24,24"),
+                                layer("v", "a", "24,24"), quantised("qq", "q", "s"), quantised("kk", "k", "s"),
+                                quantised("vv", "v", "s"), R"(
+  kt = Transpose(kk) @turned {perm = [0, 2, 1]}
+  raw = MatMul(qq, kt) @scores
+  shared = Mul(raw, share) @shared
+  masked = Add(shared, mask) @masked
+  p = Softmax(masked) @softmax
+  p1 = Softmax(shared) @softmax1
+)",
+                                quantised("pq", "p", "h", "zero"), quantised("pr", "p1", "h", "zero"), R"(
+  mixed = MatMul(pq, vv) @mixed
+  mixed1 = MatMul(pr, vv) @mixed1
+  both = Add(mixed, mixed1) @both
+)",
+                                quantised("m", "both", "s"), layer("o", "m", "24,24"), R"(
+  weighted = Mul(o, scale) @weighted
+  r1 = Add(r0, weighted) @sum1
+  n1 = LayerNormalization(r1, scale) @norm1
+)",
+                                quantised("b", "n1", "s"), layer("f", "b", "24,50"), R"(
+  g = Gelu(f) @gelu
+  e0 = Mul(f, root) @e0
+  e1 = Erf(e0) @e1
+  e2 = Add(e1, one) @e2
+  e3 = Mul(f, e2) @e3
+  e = Mul(e3, half) @e
+  wide = Concat(g, e) @wide {axis = 2}
+)",
+                                quantised("w", "wide", "s"), layer("d", "w", "100,24"), R"(
+  r2 = Add(r1, d) @sum2
+  mean = ReduceMean(r2, tokens) @mean {keepdims = 0}
+  n2 = LayerNormalization(mean, scale, bias) @norm2
+  y = QuantizeLinear(n2, s, z) @end
+  output y
+  output m.q
+  output w.q
+  output pr.q
+}
+)"));
+  fill_weights(&graph);
+  infer_types(graph);
+  Tensor x(DType::UInt8, {2, 37, 24});
+  for (int64_t i = 0; i < x.size(); ++i) x.mutable_data<uint8_t>()[i] = static_cast<uint8_t>(i * 71 % 256);
+  expect_bits(graph, {x}, Arithmetic::Onnx, "block", {0, 1, 2, 3, 4});
+}
+
+// Means over other axes than the last ones, of a plane, and of less than a vector.
+TEST(QuantizedNetworks, AverageRealNumbers) {
+  Graph graph = parse_graph(R"(graph "g" {
+  opset 21
+  input x: uint8[2,19,7,5]
+  const s: float32[] = {0.031}
+  const z: uint8[] = {120}
+  const t: float32[] = {0.003}
+  const c: float32[19,1,1] = random(7)
+  const channels: int64[1] = {1}
+  const rows: int64[2] = {0, 2}
+  x.real = DequantizeLinear(x, s, z) @x_real
+  r = Mul(x.real, c) @real
+  a = GlobalAveragePool(r) @plane
+  b = ReduceMean(r, channels) @channels {keepdims = 1}
+  d = Sub(r, b) @off
+  e = ReduceMean(d, rows) @rows {keepdims = 0}
+  f = ReduceMean(r) @all {keepdims = 0}
+  a.q = QuantizeLinear(a, t, z) @a_q
+  d.q = QuantizeLinear(d, t, z) @d_q
+  e.q = QuantizeLinear(e, t, z) @e_q
+  f.q = QuantizeLinear(f, t, z) @f_q
+  output a.q
+  output d.q
+  output e.q
+  output f.q
+}
+)");
+  infer_types(graph);
+  Tensor x(DType::UInt8, {2, 19, 7, 5});
+  for (int64_t i = 0; i < x.size(); ++i) x.mutable_data<uint8_t>()[i] = static_cast<uint8_t>(i * 71 % 256);
+  expect_bits(graph, {x}, Arithmetic::Onnx, "means", {0, 1, 2, 3, 4});
+}
+
+// 1,000 products of 255 and 255 need 26 bits, and float32 has 24: the sum is cut into parts.
+TEST(QuantizedNetworks, MultiplyLongRows) {
+  Graph graph = parse_graph(R"(graph "g" {
+  opset 21
+  input a: uint8[2,3,1000]
+  input b: uint8[1000,21]
+  const s: float32[] = {0.031}
+  const u: float32[] = {0.0017}
+  const z: uint8[] = {0}
+  const t: float32[] = {11.3}
+  a.real = DequantizeLinear(a, s, z) @a_real
+  b.real = DequantizeLinear(b, u, z) @b_real
+  p = MatMul(a.real, b.real) @product
+  y = QuantizeLinear(p, t, z) @end
+  output y
+  output p
+}
+)");
+  infer_types(graph);
+  Tensor a(DType::UInt8, {2, 3, 1000}), b(DType::UInt8, {1000, 21});
+  for (int64_t i = 0; i < a.size(); ++i) a.mutable_data<uint8_t>()[i] = static_cast<uint8_t>(255 - i % 7);
+  for (int64_t i = 0; i < b.size(); ++i) b.mutable_data<uint8_t>()[i] = static_cast<uint8_t>(255 - i % 11);
+  expect_bits(graph, {a, b}, Arithmetic::Onnx, "long rows", {0, 1, 2, 3, 4});
+}
+
 // Real pixels of few channels, which are stored side by side as words; some are beyond the range, or no number.
 TEST(QuantizedNetworks, RoundPixelsOfFewChannels) {
   for (const int64_t channels : {1, 2, 3, 4}) {

@@ -388,11 +388,12 @@ TEST(TfliteArithmetic, IsNamedOnTheCommandLine) {
   EXPECT_EQ(with_arithmetic("-fuse-ops", Arithmetic::Tflite), "+tflite-arithmetic,-fuse-ops");
   EXPECT_EQ(with_arithmetic("-fuse-ops", Arithmetic::TfliteMicro), "+tflite-micro-arithmetic,-fuse-ops");
   EXPECT_EQ(with_arithmetic("only:fuse-ops", Arithmetic::Tflite), "only:fuse-ops,tflite-arithmetic");
-  EXPECT_EQ(
-      with_arithmetic("-fuse-ops", Arithmetic::Onnx),
-      "+expand-dynamic-quantization,+integer-operands,+integer-arithmetic,+integer-maps,+integer-functions,-fuse-ops");
+  EXPECT_EQ(with_arithmetic("-fuse-ops", Arithmetic::Onnx),
+            "+expand-dynamic-quantization,+integer-operands,+integer-arithmetic,+integer-maps,+integer-products,+"
+            "integer-functions,-fuse-ops");
   EXPECT_EQ(with_arithmetic("only:fuse-ops", Arithmetic::Onnx), "only:fuse-ops");
-  EXPECT_EQ(with_arithmetic("", Arithmetic::Float), "-integer-arithmetic,-integer-maps,-integer-functions");
+  EXPECT_EQ(with_arithmetic("", Arithmetic::Float),
+            "-integer-arithmetic,-integer-maps,-integer-products,-integer-functions");
   EXPECT_EQ(arithmetic_of({"fuse-ops"}), Arithmetic::Float);
   EXPECT_EQ(arithmetic_of({"integer-arithmetic"}), Arithmetic::Onnx);
 }

@@ -156,14 +156,15 @@ TEST(Passes, NamesAliasesAndMistakes) {
   options.changes = "+FoldConstant,-fuse-ops";
   EXPECT_EQ(chosen_passes(options),
             (std::vector<std::string>{"simplify-inference", "expand-dynamic-quantization", "integer-operands",
-                                      "integer-arithmetic", "integer-maps", "integer-functions", "canonicalize-ops",
-                                      "canonicalize-cast", "fold-constant", "fuse-sums"}));
+                                      "integer-arithmetic", "integer-maps", "integer-products", "integer-functions",
+                                      "canonicalize-ops", "canonicalize-cast", "fold-constant", "fuse-sums"}));
   EXPECT_EQ(pass_changes(1, chosen_passes(options)), "+fold-constant,-fuse-ops");
   EXPECT_EQ(pass_changes(3, chosen_passes(PassOptions())), "");
   EXPECT_EQ(pass_changes(0, integer_passes()), "");
   EXPECT_EQ(pass_changes(0, {"fuse-ops"}), "+fuse-ops");
-  EXPECT_EQ(pass_changes(0, {"integer-arithmetic", "fuse-ops"}),
-            "-expand-dynamic-quantization,-integer-operands,-integer-maps,-integer-functions,+fuse-ops");
+  EXPECT_EQ(
+      pass_changes(0, {"integer-arithmetic", "fuse-ops"}),
+      "-expand-dynamic-quantization,-integer-operands,-integer-maps,-integer-products,-integer-functions,+fuse-ops");
   options.changes = "+fuse-op";
   try {
     chosen_passes(options);
