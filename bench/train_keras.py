@@ -16,7 +16,7 @@ import tensorflow as tf
 path, batch, threads = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 tf.config.threading.set_intra_op_parallelism_threads(threads)
 tf.config.threading.set_inter_op_parallelism_threads(1)
-model = keras.models.load_model(path, compile=False)
+model = keras.models.load_model(path, compile=False, safe_mode=True)
 model.trainable = True
 model.compile(keras.optimizers.Adam(1e-3), keras.losses.SparseCategoricalCrossentropy(from_logits=True), jit_compile=False)
 images = tf.random.uniform((batch, *model.inputs[0].shape[1:]))
