@@ -447,6 +447,39 @@ TEST(QuantizedNetworks, MultiplyLongRows) {
   expect_bits(graph, {a, b}, Arithmetic::Onnx, "long rows", {0, 1, 2, 3, 4});
 }
 
+// A vector has one axis only, a row may need more than 16 parts, and a sum of nothing is 0.
+TEST(QuantizedNetworks, MultiplyVectorsAndEmptyRows) {
+  const auto product = [](const std::string& a, const std::string& b) {
+    return cat("graph \"g\" {\n  opset 21\n  input a: uint8[", a, "]\n  input b: int8[", b, R"(]
+  const s: float32[] = {0.031}
+  const u: float32[] = {0.0017}
+  const z: uint8[] = {0}
+  const e: int8[] = {-128}
+  a.real = DequantizeLinear(a, s, z) @a_real
+  b.real = DequantizeLinear(b, u, e) @b_real
+  p = MatMul(a.real, b.real) @product
+  rest = ReduceMax(b.real) @rest {keepdims = 0}
+  output p
+  output rest
+}
+)");
+  };
+  const std::pair<Shape, Shape> shapes[] = {
+      {{40}, {40, 21}}, {{3, 40}, {40}}, {{1000}, {1000}}, {{3, 4200}, {4200, 4}}, {{5, 0}, {0, 3}}};
+  for (const auto& [left, right] : shapes) {
+    const bool empty = left.back() == 0;
+    std::string text = product(join(left), join(right));
+    if (empty)
+      text = text.replace(text.find("  rest"), text.find("  output p") - text.find("  rest"), "  rest = Neg(s)\n");
+    Graph graph = parse_graph(text);
+    infer_types(graph);
+    Tensor a(DType::UInt8, left), b(DType::Int8, right);
+    for (int64_t i = 0; i < a.size(); ++i) a.mutable_data<uint8_t>()[i] = static_cast<uint8_t>(255 - i % 7);
+    for (int64_t i = 0; i < b.size(); ++i) b.mutable_data<int8_t>()[i] = static_cast<int8_t>(127 - i % 11);
+    expect_bits(graph, {a, b}, Arithmetic::Onnx, cat(join(left), " by ", join(right)), {0, 3});
+  }
+}
+
 // Real pixels of few channels, which are stored side by side as words; some are beyond the range, or no number.
 TEST(QuantizedNetworks, RoundPixelsOfFewChannels) {
   for (const int64_t channels : {1, 2, 3, 4}) {
