@@ -480,6 +480,65 @@ TEST(QuantizedNetworks, MultiplyVectorsAndEmptyRows) {
   }
 }
 
+// Levels that compute a quotient by its reciprocal, a decomposed function as one operator, a square by a product, and a norm as a scale and a shift, do
+// so for real numbers alone: each of these rounds otherwise.
+TEST(QuantizedNetworks, RoundAsOftenAtEachLevel) {
+  for (const char* type : {"uint8", "int16"}) {
+    Graph graph = parse_graph(cat("graph \"g\" {\n  opset 21\n  input x: ", type, R"([2,37,24]
+  input real: float32[2,37,24]
+  const s: float32[] = {0.00031}
+  const z: )",
+                                  type, R"([] = {20}
+  const third: float32[24] = random(3)
+  const c: float32[] = {3.7}
+  const zero: float32[] = {0}
+  const two: float32[] = {2}
+  const three: float32[] = {3}
+  const six: float32[] = {6}
+  const n.scale: float32[37] = random(4)
+  const n.bias: float32[37] = random(5)
+  const n.mean: float32[37] = random(6)
+  const n.root: float32[37] = random(7)
+  n.var = Mul(n.root, n.root) @n_var
+  x.real = DequantizeLinear(x, s, z) @x_real
+  d = Div(x.real, c) @quotient
+  e = Div(x.real, third) @quotients
+  h0 = Add(x.real, three) @h0
+  h1 = Max(h0, zero) @h1
+  h2 = Min(h1, six) @h2
+  h3 = Mul(x.real, h2) @h3
+  h = Div(h3, six) @h
+  p = Pow(x.real, two) @square
+  n = BatchNormalization(x.real, n.scale, n.bias, n.mean, n.var) @norm
+  m0 = Mul(x.real, third) @m0
+  m = Add(m0, c) @m
+  r0 = Mul(real, third) @r0
+  r = Add(r0, c) @r
+  y = QuantizeLinear(r, s, z) @end
+  output d
+  output e
+  output h
+  output p
+  output n
+  output m
+  output r
+  output y
+}
+)"));
+    Tensor root(DType::Float32, {37});
+    for (int64_t i = 0; i < 37; ++i) root.mutable_data<float>()[i] = 0.3f + 0.05f * static_cast<float>(i);
+    graph.value(graph.find_value("n.root")).constant = root;
+    infer_types(graph);
+    Tensor x(graph.value(graph.inputs[0]).type.dtype, {2, 37, 24}), real(DType::Float32, {2, 37, 24});
+    for (int64_t i = 0; i < x.size(); ++i) {
+      if (x.dtype() == DType::UInt8) x.mutable_data<uint8_t>()[i] = static_cast<uint8_t>(i * 71 % 256);
+      if (x.dtype() == DType::Int16) x.mutable_data<int16_t>()[i] = static_cast<int16_t>(i * 7177 % 65536 - 32768);
+      real.mutable_data<float>()[i] = 0.013f * static_cast<float>(i * 71 % 701) - 3.5f;
+    }
+    expect_bits(graph, {x, real}, Arithmetic::Onnx, type, {0, 1, 2, 3, 4});
+  }
+}
+
 // Real pixels of few channels, which are stored side by side as words; some are beyond the range, or no number.
 TEST(QuantizedNetworks, RoundPixelsOfFewChannels) {
   for (const int64_t channels : {1, 2, 3, 4}) {
