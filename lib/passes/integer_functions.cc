@@ -34,16 +34,25 @@ bool keeps_small(const Node& node) {
 
 bool picks_numbers(const Node& node) { return picked_inputs(node) > 0; }
 
-// By value: whether it is made of integers alone, through element-wise operators, and whether something else than integers is
+// Numbers that are the same at each level as they are integers or truths, such as positions and masks, or that take their places from such.
+bool counts(const Graph& graph, const Node& node) {
+  if (is_op(node, "ConstantOfShape") || is_op(node, "OneHot") || is_op(node, "Trilu")) return true;
+  return std::all_of(node.outputs.begin(), node.outputs.end(), [&](ValueId v) {
+    return v == kNoValue || is_integer(graph.value(v).type.dtype) || graph.value(v).type.dtype == DType::Bool;
+  });
+}
+
+// By value: whether it is made of integers or the graph's inputs alone, through element-wise operators, and whether something else than integers is
 // made of it, or through operators that do not keep small numbers small.
 struct BetweenIntegers {
   BetweenIntegers(const Graph& graph, const Uses& uses) : made(graph.value_count()), leaves(graph.value_count()) {
+    for (ValueId v : graph.inputs) made[v] = true;
     for (NodeId id : graph.order()) {
       const Node& node = graph.node(id);
       const bool starts = is_op(node, "DequantizeLinear") || is_one_of(node, {"ToReal", "QuantizedConv"}) ||
                           is_exact_product(graph, uses, node);
       const bool goes_on =
-          (is_elementwise(node) || picks_numbers(node) || has_stated_sums(graph, node) ||
+          (is_elementwise(node) || picks_numbers(node) || counts(graph, node) || has_stated_sums(graph, node) ||
            is_one_of(node, {"StatedLayerNormalization", "StatedMean", "StatedSoftmax"})) &&
           std::all_of(node.inputs.begin(), node.inputs.end(),
                       [&](ValueId v) { return v == kNoValue || made[v] || graph.constant(v) != nullptr; });

@@ -539,6 +539,53 @@ TEST(QuantizedNetworks, RoundAsOftenAtEachLevel) {
   }
 }
 
+// Masks out of truths, of counts, and of real numbers that the network is given; one row is masked wholly, and 16 bits keep more of a Softmax than 8.
+TEST(QuantizedNetworks, AttendWithMasksThatAreInputs) {
+  Graph graph = parse_graph(R"(graph "g" {
+  opset 21
+  input x: uint8[20,370,24]
+  input truths: bool[370,24]
+  input counts: int64[370,24]
+  input real: float32[370,24]
+  const s: float32[] = {0.031}
+  const z: uint8[] = {120}
+  const fine: float32[] = {0.00006}
+  const whole: int16[] = {0}
+  const zero: float32[] = {0}
+  const one: float32[] = {1}
+  const far: float32[] = {-10000}
+  const none: float32[] = {-inf}
+  x.real = DequantizeLinear(x, s, z) @x_real
+  a0 = Where(truths, zero, none) @a0
+  a1 = Add(x.real, a0) @a1
+  a2 = Softmax(a1) @a2
+  a = QuantizeLinear(a2, fine, whole) @a
+  b0 = Cast(counts) @b0 {to = 1}
+  b1 = Sub(one, b0) @b1
+  b2 = Mul(b1, far) @b2
+  b3 = Add(x.real, b2) @b3
+  b4 = Softmax(b3) @b4
+  b = QuantizeLinear(b4, fine, whole) @b
+  c0 = Add(x.real, real) @c0
+  c1 = Softmax(c0) @c1
+  c = QuantizeLinear(c1, fine, whole) @c
+  output a
+  output b
+  output c
+}
+)");
+  infer_types(graph);
+  Tensor x(DType::UInt8, {20, 370, 24}), truths(DType::Bool, {370, 24}), counts(DType::Int64, {370, 24}),
+      real(DType::Float32, {370, 24});
+  for (int64_t i = 0; i < x.size(); ++i) x.mutable_data<uint8_t>()[i] = static_cast<uint8_t>(i * i % 251);
+  for (int64_t i = 0; i < truths.size(); ++i) {
+    truths.mutable_data<bool>()[i] = i % 5 != 0;
+    counts.mutable_data<int64_t>()[i] = i % 7 != 0 && i >= 24;
+    real.mutable_data<float>()[i] = 0.013f * static_cast<float>(i * 71 % 701) - 3.5f;
+  }
+  expect_bits(graph, {x, truths, counts, real}, Arithmetic::Onnx, "masks", {0, 1, 3, 4});
+}
+
 // Real pixels of few channels, which are stored side by side as words; some are beyond the range, or no number.
 TEST(QuantizedNetworks, RoundPixelsOfFewChannels) {
   for (const int64_t channels : {1, 2, 3, 4}) {
