@@ -136,11 +136,11 @@ class Generator {
             const Segments& segments)
       : graph_(graph), target_(target), packed_(packed), kernels_(options, target), arena_(parts_, segments) {
     if (target.takes_samples_alone() && segments.empty()) samples_ = find_samples(graph);
+    on_integers_ = options.share_bits || computes_on_integers(graph);
   }
 
   Generated run() {
     variant_.target = {target_.backend()->name, target_.isa->name, {}, target_.processor->name};
-    on_integers_ = computes_on_integers(graph_);
     place_values(graph_, samples_, &variant_);
     if (target_.has_views()) parts_ = parts_in_place(graph_, samples_, target_);
     if (target_.uses_dot()) keep_narrow();

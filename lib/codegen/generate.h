@@ -29,6 +29,7 @@ struct CText {
 struct GenerateOptions {
   std::vector<Target> targets;  // one code each, all of one language and level
   bool fast_math = false;       // shorter approximations of exp, tanh and erf
+  bool share_bits = false;      // with other levels, as the source is a quantised network
   Schedules schedules = {};     // chosen parameters; what is not in it has the defaults
   std::function<void(const Workload& workload)> on_workload = {};  // called once for each; may be empty
   std::function<void(const CText& text)> on_c_text = {};           // called for each target of C; may be empty

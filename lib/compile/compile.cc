@@ -10,6 +10,7 @@
 #include "ops/op.h"
 #include "package/join.h"
 #include "passes/pass.h"
+#include "passes/stated_sums.h"
 
 namespace dnn {
 
@@ -193,6 +194,9 @@ Package compile_group(const Graph& source, const CompileOptions& options, const 
     codegen::GenerateOptions generate;
     generate.targets = group;
     generate.fast_math = std::any_of(log.begin(), log.end(), [](const PassLog& p) { return p.name == "fast-math"; });
+    generate.share_bits = has_integer_activations(source) && std::any_of(log.begin(), log.end(), [](const PassLog& p) {
+                            return p.name == "integer-functions";
+                          });
     generate.schedules = options.schedules;
     generate.on_workload = options.on_workload;
     generate.on_c_text = options.on_c_text;

@@ -98,6 +98,16 @@ void square(const Graph& graph, NodeId id, std::vector<Patch>* patches) {
 
 }  // namespace
 
+// Of float, as one rounding is the same at each level, and a library's power is not.
+std::vector<Patch> squares_as_products(const Graph& graph) {
+  std::vector<Patch> patches;
+  for (NodeId id : graph.order()) {
+    const Node& node = graph.node(id);
+    if (is_op(node, "Pow") && is_float(graph.value(node.outputs[0]).type.dtype)) square(graph, id, &patches);
+  }
+  return patches;
+}
+
 std::vector<Patch> canonicalize_ops(const Graph& graph, const PassContext&) {
   std::vector<Patch> patches;
   const Uses uses(graph);

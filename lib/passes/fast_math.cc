@@ -1,10 +1,12 @@
 // fast-math: cheaper arithmetic that rounds otherwise. Division by constants becomes multiplication by their reciprocals
 // (computed in float64, rounded once) and x^0.5 a square root. Where this pass is among those that run, compile() also lets
-// the code generator take shorter approximations of exp, tanh and erf (2e-5, codegen/print_c.cc).
+// the code generator take shorter approximations of exp, tanh and erf (2e-5, codegen/print_c.cc). Quotients and powers of quantised networks
+// stay, as levels share their bits.
 #include <cmath>
 
 #include "passes/match.h"
 #include "passes/pass.h"
+#include "passes/stated_sums.h"
 
 namespace dnn {
 namespace {
@@ -23,8 +25,9 @@ std::optional<Tensor> reciprocals(const Tensor& constant) {
 
 }  // namespace
 
-std::vector<Patch> fast_math(const Graph& graph, const PassContext&) {
+std::vector<Patch> fast_math(const Graph& graph, const PassContext& context) {
   std::vector<Patch> patches;
+  if (context.share_bits && has_integer_activations(graph)) return patches;
   for (NodeId id : graph.order()) {
     const Node& node = graph.node(id);
     if (!is_op(node, "Div") && !is_op(node, "Pow")) continue;

@@ -34,19 +34,28 @@ bool keeps_small(const Node& node) {
 
 bool picks_numbers(const Node& node) { return picked_inputs(node) > 0; }
 
-// By value: whether it is made of integers alone, through element-wise operators, and whether something else than integers is made of it, or
-// through operators that do not keep small numbers small.
+// Numbers that are the same at each level as they are integers or truths, such as positions and masks, or that take their places from such.
+bool counts(const Graph& graph, const Node& node) {
+  if (is_op(node, "ConstantOfShape") || is_op(node, "OneHot") || is_op(node, "Trilu")) return true;
+  return std::all_of(node.outputs.begin(), node.outputs.end(), [&](ValueId v) {
+    return v == kNoValue || is_integer(graph.value(v).type.dtype) || graph.value(v).type.dtype == DType::Bool;
+  });
+}
+
+// By value: whether it is made of integers or the graph's inputs alone, through element-wise operators, and whether something else than integers is
+// made of it, or through operators that do not keep small numbers small.
 struct BetweenIntegers {
   BetweenIntegers(const Graph& graph, const Uses& uses) : made(graph.value_count()), leaves(graph.value_count()) {
+    for (ValueId v : graph.inputs) made[v] = true;
     for (NodeId id : graph.order()) {
       const Node& node = graph.node(id);
       const bool starts = is_op(node, "DequantizeLinear") || is_one_of(node, {"ToReal", "QuantizedConv"}) ||
                           is_exact_product(graph, uses, node);
-      const bool goes_on = (is_elementwise(node) || picks_numbers(node) || has_stated_sums(graph, node) ||
-                            is_one_of(node, {"StatedLayerNormalization", "StatedMean", "StatedSoftmax"})) &&
-                           std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) {
-                             return v == kNoValue || made[v] || graph.constant(v) != nullptr;
-                           });
+      const bool goes_on =
+          (is_elementwise(node) || picks_numbers(node) || counts(graph, node) || has_stated_sums(graph, node) ||
+           is_one_of(node, {"StatedLayerNormalization", "StatedMean", "StatedSoftmax"})) &&
+          std::all_of(node.inputs.begin(), node.inputs.end(),
+                      [&](ValueId v) { return v == kNoValue || made[v] || graph.constant(v) != nullptr; });
       for (ValueId v : node.outputs) {
         if ((starts || goes_on) && v != kNoValue) made[v] = true;
       }
@@ -66,7 +75,6 @@ struct BetweenIntegers {
     return std::none_of(node.outputs.begin(), node.outputs.end(),
                         [&](ValueId v) { return v != kNoValue && leaves[v]; });
   }
-  bool any() const { return std::find(made.begin(), made.end(), true) != made.end(); }
   std::vector<bool> made, leaves;
 };
 
@@ -135,14 +143,18 @@ Patch in_stated_form(const Graph& graph, const Uses& uses, NodeId id) {
 
 std::vector<Patch> recognize_activations(const Graph& graph, const PassContext& context);
 std::vector<Patch> recognize_normalization(const Graph& graph, const PassContext& context);
+std::vector<Patch> squares_as_products(const Graph& graph);
 
-// Gelu and norms that are decomposed, as one operator each, as higher levels have them.
+// Norms, squares and functions that are decomposed, as one operator each, as higher levels have them: these round less often. A Swish is found by its
+// Sigmoid; Softplus and Mish have the exponentials of their level.
 static std::vector<Patch> decomposed(const Graph& graph, const PassContext& context) {
   std::vector<Patch> patches = recognize_normalization(graph, context);
+  for (Patch& patch : squares_as_products(graph)) patches.push_back(std::move(patch));
   for (Patch& patch : recognize_activations(graph, context)) {
-    const bool gelu =
-        std::any_of(patch.added().begin(), patch.added().end(), [](const Node& n) { return is_op(n, "Gelu"); });
-    if (gelu) patches.push_back(std::move(patch));
+    const bool kept = std::any_of(patch.added().begin(), patch.added().end(), [](const Node& n) {
+      return is_op(n, "Clip") || is_op(n, "Gelu") || is_op(n, "HardSigmoid") || is_op(n, "HardSwish");
+    });
+    if (kept) patches.push_back(std::move(patch));
   }
   return patches;
 }
@@ -150,8 +162,8 @@ static std::vector<Patch> decomposed(const Graph& graph, const PassContext& cont
 std::vector<Patch> integer_functions(const Graph& graph, const PassContext& context) {
   std::vector<Patch> patches;
   const Uses uses(graph);
+  if (!has_integer_activations(graph)) return patches;
   const BetweenIntegers between(graph, uses);
-  if (!between.any()) return patches;
   patches = decomposed(graph, context);
   if (!patches.empty()) return patches;
   for (NodeId id : graph.order()) {

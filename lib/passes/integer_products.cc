@@ -12,14 +12,14 @@ namespace dnn {
 namespace {
 
 constexpr double kExact = 1 << 24;
-constexpr int64_t kMostParts = 16;
+constexpr int64_t kMostParts = 256;
 
 // An operand as integers: the ToReal that makes it; -1: it is none.
 NodeId maker_of(const Graph& graph, const Uses& uses, ValueId value) {
   const NodeId id = value == kNoValue ? -1 : uses.producer[value];
   if (id < 0 || !is_internal(graph.node(id), "ToReal")) return -1;
   const Type& type = graph.value(value).type;
-  return type.fixed() && type.shape->size() >= 2 && is_byte(graph.value(graph.node(id).inputs[0]).type.dtype) ? id : -1;
+  return type.fixed() && !type.shape->empty() && is_byte(graph.value(graph.node(id).inputs[0]).type.dtype) ? id : -1;
 }
 
 double largest(const Graph& graph, const Node& to_real) {
@@ -44,6 +44,7 @@ Product product_of(const Graph& graph, const Uses& uses, const Node& node) {
   product.right = maker_of(graph, uses, node.inputs[1]);
   if (!product) return product;
   product.depth = graph.value(node.inputs[0]).type.shape->back().size;
+  if (product.depth == 0) return {};
   product.largest = largest(graph, graph.node(product.left)) * largest(graph, graph.node(product.right));
   return product;
 }
@@ -63,7 +64,7 @@ class Exact {
     ValueId sum = kNoValue;
     for (int64_t from = 0; from < product_.depth; from += length) {
       const int64_t to = std::min(product_.depth, from + length);
-      const ValueId left = integers(product_.left, -1, from, to), right = integers(product_.right, -2, from, to);
+      const ValueId left = integers(product_.left, 1, from, to), right = integers(product_.right, 2, from, to);
       const ValueId part = patch_.add_value(name("sums"), type);
       add("MatMul", {left, right}, part);
       if (sum != kNoValue) {
@@ -92,18 +93,19 @@ class Exact {
     patch_.add_node(std::move(node));
   }
 
-  // Elements from .. to - 1 of an axis of the operand, less its zero point, in steps of 1.
-  ValueId integers(NodeId maker, int64_t axis, int64_t from, int64_t to) {
+  // Elements from .. to - 1 of the operand's last axis but `behind` - 1, less its zero point, in steps of 1. A vector has one axis.
+  ValueId integers(NodeId maker, size_t behind, int64_t from, int64_t to) {
     const Node& made = graph_.node(maker);
     ValueId value = made.inputs[0];
     Type type = graph_.value(value).type;
     if (to - from < product_.depth) {
-      (*type.shape)[type.shape->size() + static_cast<size_t>(axis)] = Dim(to - from);
+      const size_t rank = type.shape->size(), axis = rank - std::min(rank, behind);
+      (*type.shape)[axis] = Dim(to - from);
       const ValueId slice = patch_.add_value(name("part"), type);
       const auto list = [&](const char* what, int64_t i) {
         return patch_.add_constant(name(what), Tensor::of<int64_t>({1}, {i}));
       };
-      add("Slice", {value, list("from", from), list("to", to), list("axis", axis)}, slice);
+      add("Slice", {value, list("from", from), list("to", to), list("axis", static_cast<int64_t>(axis))}, slice);
       value = slice;
     }
     type.dtype = DType::Float32;

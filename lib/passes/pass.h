@@ -13,6 +13,7 @@ namespace dnn {
 struct PassContext {
   const Target& target;       // that is compiled for; of several, the one with the widest vectors
   bool keep_storage = false;  // constants stay in the few bits that the model keeps them in
+  bool share_bits = false;    // levels share the bits of quantised networks, as integer_passes() run
 };
 
 // The level of passes that no optimisation level runs: formats ask for them by name (formats.def).

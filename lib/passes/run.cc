@@ -140,9 +140,13 @@ std::vector<Patch> patches_of(const Pass& pass, const Graph& graph, const PassCo
 
 std::vector<PassLog> run_passes(Graph& graph, const PassOptions& options) {
   std::vector<PassLog> log;
-  const PassContext context{options.target, options.keep_storage};
+  const std::vector<const Pass*> chosen = choose(options);
+  const bool share_bits = std::any_of(chosen.begin(), chosen.end(), [](const Pass* pass) {
+    return pass->name == std::string_view("integer-functions");
+  });
+  const PassContext context{options.target, options.keep_storage, share_bits};
   int64_t number = 0;
-  for (const Pass* pass : choose(options)) {
+  for (const Pass* pass : chosen) {
     const auto start = std::chrono::steady_clock::now();
     PassLog entry;
     entry.name = pass->name;

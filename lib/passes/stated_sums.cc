@@ -35,6 +35,16 @@ bool is_row_norm(const Graph& graph, const Node& node) {
 
 }  // namespace
 
+bool has_integer_activations(const Graph& graph) {
+  return std::any_of(graph.order().begin(), graph.order().end(), [&](NodeId id) {
+    const Node& node = graph.node(id);
+    const bool converts = is_op(node, "QuantizeLinear") || is_op(node, "DequantizeLinear") ||
+                          is_internal(node, "ToReal") || is_internal(node, "ToInteger") ||
+                          is_internal(node, "QuantizedConv");
+    return converts && graph.constant(node.inputs[0]) == nullptr;
+  });
+}
+
 bool has_stated_sums(const Graph& graph, const Node& node) {
   if (!is_op(node, "LayerNormalization") && !is_op(node, "GlobalAveragePool") && !is_op(node, "ReduceMean"))
     return false;

@@ -76,6 +76,9 @@ void reference(ReferenceContext& context) {
   context.outputs[0] = std::move(y);
 }
 
+// Rows up to this long, whose numbers are kept from one pass over them to the next; those of longer ones are computed again.
+constexpr int64_t kKeptRow = 8192;
+
 // The loops of one row, d0, d1, ... around.
 class Row {
  public:
@@ -104,6 +107,14 @@ class Row {
   void each(const char* name, const std::function<loops::Stmt(loops::Expr)>& statement) {
     add(loops::loop(name, size, statement(loops::variable(name))));
   }
+  // What reads term(i), kept in memory called `name` where the row is short.
+  std::function<loops::Expr(loops::Expr)> keep(const char* name, const char* index,
+                                               const std::function<loops::Expr(loops::Expr)>& term) {
+    if (size > kKeptRow) return term;
+    const loops::BufferRef kept = local(name, {size});
+    each(index, [&](const loops::Expr& i) { return loops::store(kept, {i}, term(i)); });
+    return [kept](const loops::Expr& i) { return loops::load(kept, {i}); };
+  }
   loops::Expr sum(const char* name, const std::function<loops::Expr(loops::Expr)>& term) {
     const loops::BufferRef total = local(name);
     for (loops::Stmt& s : ordered_sum(total, size, name, lanes, term)) add(std::move(s));
@@ -130,15 +141,15 @@ void softmax(Row& row, const LowerContext& context) {
   using namespace loops;
   const float factor = float_attribute(context.node, "scale");
   const auto scaled = [&](const Expr& e) { return factor == 1 ? e : e * row.number(factor); };
-  const BufferRef best = row.local("best"), power = row.local("power", {row.size});
+  const BufferRef best = row.local("best");
   row.add(store(best, {}, row.number(-std::numeric_limits<double>::infinity())));
   row.each("r0", [&](const Expr& i) { return store(best, {}, loops::max(load(best, {}), row.in(i))); });
   if (factor != 1) row.add(store(best, {}, scaled(load(best, {}))));
-  row.each("r1", [&](const Expr& i) {
-    return store(power, {i}, unary(Op::StatedDivisor, load(best, {}) - scaled(row.in(i))) - row.number(1));
+  const auto power = row.keep("power", "r1", [&](const Expr& i) {
+    return unary(Op::StatedDivisor, load(best, {}) - scaled(row.in(i))) - row.number(1);
   });
-  const Expr sum = row.sum("sum", [&](const Expr& i) { return load(power, {i}); });
-  row.each("r2", [&](const Expr& i) { return store(row.y, row.at(i), load(power, {i}) / sum); });
+  const Expr sum = row.sum("sum", power);
+  row.each("r2", [&](const Expr& i) { return store(row.y, row.at(i), power(i) / sum); });
 }
 
 loops::Expr mean(Row& row) {
@@ -152,27 +163,23 @@ loops::Expr mean(Row& row) {
 void layer_normalization(Row& row, const LowerContext& context) {
   using namespace loops;
   const Expr middle = mean(row);
-  const BufferRef off = row.local("off", {row.size}), inverse = row.local("inverse");
-  row.each("r0", [&](const Expr& i) { return store(off, {i}, row.in(i)-middle); });
-  const Expr squares = row.sum("squares", [&](const Expr& i) { return load(off, {i}) * load(off, {i}); });
+  const BufferRef inverse = row.local("inverse");
+  const auto off = row.keep("off", "r0", [&](const Expr& i) { return row.in(i)-middle; });
+  const Expr squares = row.sum("squares", [&](const Expr& i) { return off(i) * off(i); });
   const Expr variance = squares / row.number(static_cast<double>(row.size));
   row.add(store(inverse, {},
                 row.number(1) / unary(Op::Sqrt, variance + row.number(float_attribute(context.node, "epsilon")))));
   row.each("r1", [&](const Expr& i) {
-    const Expr scaled = load(off, {i}) * load(inverse, {}) * load(context.inputs[1], {i});
+    const Expr scaled = off(i) * load(inverse, {}) * load(context.inputs[1], {i});
     return store(row.y, row.at(i),
                  context.has_input(2) ? scaled + load(context.inputs[2], {i}) : scaled + row.number(0));
   });
 }
 
-// Rows up to this long, whose numbers are kept from one pass over them to the next.
-constexpr int64_t kKeptRow = 8192;
-
 template <Kind kind>
 void lower(LowerContext& context) {
   const loops::BufferRef& x = context.inputs[0];
   if ((x->dtype != DType::Float32 && x->dtype != DType::Float64) || x->shape.back() == 0) return;
-  if (kind != Kind::Mean && x->shape.back() > kKeptRow) return;
   Row row(context);
   if (kind == Kind::Softmax) softmax(row, context);
   if (kind == Kind::LayerNormalization) layer_normalization(row, context);

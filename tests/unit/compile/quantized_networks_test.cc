@@ -447,6 +447,145 @@ TEST(QuantizedNetworks, MultiplyLongRows) {
   expect_bits(graph, {a, b}, Arithmetic::Onnx, "long rows", {0, 1, 2, 3, 4});
 }
 
+// A vector has one axis only, a row may need more than 16 parts, and a sum of nothing is 0.
+TEST(QuantizedNetworks, MultiplyVectorsAndEmptyRows) {
+  const auto product = [](const std::string& a, const std::string& b) {
+    return cat("graph \"g\" {\n  opset 21\n  input a: uint8[", a, "]\n  input b: int8[", b, R"(]
+  const s: float32[] = {0.031}
+  const u: float32[] = {0.0017}
+  const z: uint8[] = {0}
+  const e: int8[] = {-128}
+  a.real = DequantizeLinear(a, s, z) @a_real
+  b.real = DequantizeLinear(b, u, e) @b_real
+  p = MatMul(a.real, b.real) @product
+  rest = ReduceMax(b.real) @rest {keepdims = 0}
+  output p
+  output rest
+}
+)");
+  };
+  const std::pair<Shape, Shape> shapes[] = {
+      {{40}, {40, 21}}, {{3, 40}, {40}}, {{1000}, {1000}}, {{3, 4200}, {4200, 4}}, {{5, 0}, {0, 3}}};
+  for (const auto& [left, right] : shapes) {
+    const bool empty = left.back() == 0;
+    std::string text = product(join(left), join(right));
+    if (empty)
+      text = text.replace(text.find("  rest"), text.find("  output p") - text.find("  rest"), "  rest = Neg(s)\n");
+    Graph graph = parse_graph(text);
+    infer_types(graph);
+    Tensor a(DType::UInt8, left), b(DType::Int8, right);
+    for (int64_t i = 0; i < a.size(); ++i) a.mutable_data<uint8_t>()[i] = static_cast<uint8_t>(255 - i % 7);
+    for (int64_t i = 0; i < b.size(); ++i) b.mutable_data<int8_t>()[i] = static_cast<int8_t>(127 - i % 11);
+    expect_bits(graph, {a, b}, Arithmetic::Onnx, cat(join(left), " by ", join(right)), {0, 3});
+  }
+}
+
+// Levels that compute a quotient by its reciprocal, a decomposed function as one operator, a square by a product, and a norm as a scale and a shift, do
+// so for real numbers alone: each of these rounds otherwise.
+TEST(QuantizedNetworks, RoundAsOftenAtEachLevel) {
+  for (const char* type : {"uint8", "int16"}) {
+    Graph graph = parse_graph(cat("graph \"g\" {\n  opset 21\n  input x: ", type, R"([2,37,24]
+  input real: float32[2,37,24]
+  const s: float32[] = {0.00031}
+  const z: )",
+                                  type, R"([] = {20}
+  const third: float32[24] = random(3)
+  const c: float32[] = {3.7}
+  const zero: float32[] = {0}
+  const two: float32[] = {2}
+  const three: float32[] = {3}
+  const six: float32[] = {6}
+  const n.scale: float32[37] = random(4)
+  const n.bias: float32[37] = random(5)
+  const n.mean: float32[37] = random(6)
+  const n.root: float32[37] = random(7)
+  n.var = Mul(n.root, n.root) @n_var
+  x.real = DequantizeLinear(x, s, z) @x_real
+  d = Div(x.real, c) @quotient
+  e = Div(x.real, third) @quotients
+  h0 = Add(x.real, three) @h0
+  h1 = Max(h0, zero) @h1
+  h2 = Min(h1, six) @h2
+  h3 = Mul(x.real, h2) @h3
+  h = Div(h3, six) @h
+  p = Pow(x.real, two) @square
+  n = BatchNormalization(x.real, n.scale, n.bias, n.mean, n.var) @norm
+  m0 = Mul(x.real, third) @m0
+  m = Add(m0, c) @m
+  r0 = Mul(real, third) @r0
+  r = Add(r0, c) @r
+  y = QuantizeLinear(r, s, z) @end
+  output d
+  output e
+  output h
+  output p
+  output n
+  output m
+  output r
+  output y
+}
+)"));
+    Tensor root(DType::Float32, {37});
+    for (int64_t i = 0; i < 37; ++i) root.mutable_data<float>()[i] = 0.3f + 0.05f * static_cast<float>(i);
+    graph.value(graph.find_value("n.root")).constant = root;
+    infer_types(graph);
+    Tensor x(graph.value(graph.inputs[0]).type.dtype, {2, 37, 24}), real(DType::Float32, {2, 37, 24});
+    for (int64_t i = 0; i < x.size(); ++i) {
+      if (x.dtype() == DType::UInt8) x.mutable_data<uint8_t>()[i] = static_cast<uint8_t>(i * 71 % 256);
+      if (x.dtype() == DType::Int16) x.mutable_data<int16_t>()[i] = static_cast<int16_t>(i * 7177 % 65536 - 32768);
+      real.mutable_data<float>()[i] = 0.013f * static_cast<float>(i * 71 % 701) - 3.5f;
+    }
+    expect_bits(graph, {x, real}, Arithmetic::Onnx, type, {0, 1, 2, 3, 4});
+  }
+}
+
+// Masks out of truths, of counts, and of real numbers that the network is given; one row is masked wholly, and 16 bits keep more of a Softmax than 8.
+TEST(QuantizedNetworks, AttendWithMasksThatAreInputs) {
+  Graph graph = parse_graph(R"(graph "g" {
+  opset 21
+  input x: uint8[20,370,24]
+  input truths: bool[370,24]
+  input counts: int64[370,24]
+  input real: float32[370,24]
+  const s: float32[] = {0.031}
+  const z: uint8[] = {120}
+  const fine: float32[] = {0.00006}
+  const whole: int16[] = {0}
+  const zero: float32[] = {0}
+  const one: float32[] = {1}
+  const far: float32[] = {-10000}
+  const none: float32[] = {-inf}
+  x.real = DequantizeLinear(x, s, z) @x_real
+  a0 = Where(truths, zero, none) @a0
+  a1 = Add(x.real, a0) @a1
+  a2 = Softmax(a1) @a2
+  a = QuantizeLinear(a2, fine, whole) @a
+  b0 = Cast(counts) @b0 {to = 1}
+  b1 = Sub(one, b0) @b1
+  b2 = Mul(b1, far) @b2
+  b3 = Add(x.real, b2) @b3
+  b4 = Softmax(b3) @b4
+  b = QuantizeLinear(b4, fine, whole) @b
+  c0 = Add(x.real, real) @c0
+  c1 = Softmax(c0) @c1
+  c = QuantizeLinear(c1, fine, whole) @c
+  output a
+  output b
+  output c
+}
+)");
+  infer_types(graph);
+  Tensor x(DType::UInt8, {20, 370, 24}), truths(DType::Bool, {370, 24}), counts(DType::Int64, {370, 24}),
+      real(DType::Float32, {370, 24});
+  for (int64_t i = 0; i < x.size(); ++i) x.mutable_data<uint8_t>()[i] = static_cast<uint8_t>(i * i % 251);
+  for (int64_t i = 0; i < truths.size(); ++i) {
+    truths.mutable_data<bool>()[i] = i % 5 != 0;
+    counts.mutable_data<int64_t>()[i] = i % 7 != 0 && i >= 24;
+    real.mutable_data<float>()[i] = 0.013f * static_cast<float>(i * 71 % 701) - 3.5f;
+  }
+  expect_bits(graph, {x, truths, counts, real}, Arithmetic::Onnx, "masks", {0, 1, 3, 4});
+}
+
 // Real pixels of few channels, which are stored side by side as words; some are beyond the range, or no number.
 TEST(QuantizedNetworks, RoundPixelsOfFewChannels) {
   for (const int64_t channels : {1, 2, 3, 4}) {

@@ -32,7 +32,7 @@ double mean_of(const std::vector<double>& row) {
 }
 
 TEST(StatedRows, SoftmaxIsNearTheExactOne) {
-  for (const int64_t size : {1, 7, 16, 197, 3000}) {
+  for (const int64_t size : {1, 7, 16, 197, 3000, 9001}) {
     Tensor x = random_tensor(DType::Float32, {2, 3, size});
     for (int64_t i = 0; i < x.size(); ++i) x.mutable_data<float>()[i] *= i % 5 == 0 ? 50 : 3;
     for (const float scale : {1.0F, 0.125F}) {
@@ -50,7 +50,7 @@ TEST(StatedRows, SoftmaxIsNearTheExactOne) {
 }
 
 TEST(StatedRows, MeansAndNormsAreNearTheExactOnes) {
-  for (const int64_t size : {1, 5, 16, 33, 192, 1000}) {
+  for (const int64_t size : {1, 5, 16, 33, 192, 1000, 9001}) {
     const Tensor x = random_tensor(DType::Float32, {3, 5, size}), scale = random_tensor(DType::Float32, {size}, 2),
                  bias = random_tensor(DType::Float32, {size}, 3);
     const Tensor mean = check_lowering(stated("StatedMean", {&x}), {&x})[0];
