@@ -179,7 +179,9 @@ Graph reduced(const Graph& source, DType to, const std::function<void(const std:
 Graph at_element(const Graph& graph, DType element, const std::function<void(const std::string& message)>& warn) {
   if (element == DType::Float16 || element == DType::BFloat16) return reduced(graph, element, warn);
   if (element != DType::Float64) return graph;
-  Graph wide = widen_to_float64(graph);
+  Graph wide = graph;
+  infer_types(wide);  // some nodes stay in the type that they have
+  wide = widen_to_float64(wide);
   infer_types(wide);
   return wide;
 }

@@ -122,7 +122,7 @@ bool scatter_nd(Decomposition& s) {
   return end_in_one_row(s, at);
 }
 
-// The values at their places among zeros of the shape before pooling; a larger shape that is asked for has more zeros behind.
+// The values at their places among zeros, of the shape that is asked for or that was before pooling.
 bool max_unpool(Decomposition& s) {
   const bool asks = s.node().input(2) != kNoValue;
   if (!s.fixed(0) || !s.fixed(1) || (asks && s.constant(2) == nullptr)) return false;
@@ -133,15 +133,12 @@ bool max_unpool(Decomposition& s) {
                              pads = ints_attribute(s.node(), "pads", 2 * rank);
   for (size_t i = 0; i < rank; ++i)
     shape[i + 2] = (shape[i + 2] - 1) * strides[i] - pads[i] - pads[rank + i] + kernel[i];
+  if (asks) shape = to_int64s(*s.constant(2));
   if (element_count(s.shape(s.x())) == 0 || element_count(shape) == 0) return false;
   const ValueId zeros = s.emit("Expand", {s.number(0), s.list({element_count(shape)})});
   const ValueId at = s.emit("Reshape", {s.node().inputs[1], s.list({-1, 1})});
   const ValueId row = s.emit("ScatterND", {zeros, at, in_one_row(s, s.x())});
-  if (!asks) return s.end("Reshape", {row, s.list(shape)}), true;
-  Places pad(shape.size(), 0);
-  const Places wanted = to_int64s(*s.constant(2));
-  for (size_t i = 0; i < shape.size(); ++i) pad.push_back(wanted[i] - shape[i]);
-  s.end("Pad", {s.emit("Reshape", {row, s.list(shape)}), s.list(pad)});
+  s.end("Reshape", {row, s.list(shape)});
   return true;
 }
 

@@ -30,9 +30,12 @@ void find_quantization(const Graph& graph, ValueId input, InputSlot* slot) {
   }
 }
 
+bool is_half(DType dtype) { return dtype == DType::Float16 || dtype == DType::BFloat16; }
+
 // The array in the input's dtype, which rounds floats at most: a number that integers do not hold, or that overflows, is another model's.
 Tensor as_given(const Tensor& array, const InputSlot& slot, const std::string& what = {}) {
-  Tensor typed = convert(array, slot.dtype);
+  const bool rounds = is_half(slot.stated) && array.dtype() != slot.stated;
+  Tensor typed = convert(rounds ? convert(array, slot.stated) : array, slot.dtype);
   const bool real = is_float(slot.dtype);
   const bool wider = real && dtype_size(slot.dtype) >= dtype_size(array.dtype());
   if (wider || (!real && !is_integer(slot.dtype))) return typed;
@@ -49,7 +52,7 @@ Tensor as_given(const Tensor& array, const InputSlot& slot, const std::string& w
 }  // namespace
 
 Tensor fit(const Tensor& tensor, const InputSlot& slot) {
-  if (slot.dtype == tensor.dtype()) return tensor;
+  if (slot.dtype == tensor.dtype() && !is_half(slot.stated)) return tensor;
   if (!is_float(tensor.dtype()) || !(slot.scale > 0) || !is_integer(slot.dtype)) return as_given(tensor, slot);
   const int bits = dtype_bits(slot.dtype);
   const bool sign = dtype_class(slot.dtype) == DTypeClass::Signed;
@@ -80,6 +83,10 @@ BatchPlan plan_batch(const Package& package) {
     if (is_integer(slot.dtype)) {
       const Graph& source = package.source.structure();
       find_quantization(source, source.inputs[i], &slot);
+    } else if (slot.dtype == DType::Float64) {
+      const Graph& source = package.source.structure();
+      const DType stated = source.value(source.inputs[i]).type.dtype;
+      if (is_half(stated)) slot.stated = stated;
     }
     plan.slots.push_back(std::move(slot));
   }
@@ -104,7 +111,7 @@ int64_t count_samples(DType dtype, const Shape& shape, const InputSlot& slot, co
 
 SampleCutter::SampleCutter(const Tensor& array, const InputSlot& slot, const std::string& what)
     : shape_(slot.shape), count_(count_samples(array.dtype(), array.shape(), slot, what)) {
-  Tensor typed = array.dtype() == slot.dtype ? array : as_given(array, slot, what);
+  Tensor typed = array.dtype() == slot.dtype && !is_half(slot.stated) ? array : as_given(array, slot, what);
   if (count_ == 1 && typed.shape() != shape_) typed = typed.reshaped(shape_);
   array_ = std::make_shared<const Tensor>(std::move(typed));
 }

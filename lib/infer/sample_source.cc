@@ -459,7 +459,7 @@ std::unique_ptr<SampleSource> generated(const SourceOptions& o, const BatchPlan&
       if (slot.dtype == DType::String) fail_unsupported("input '", slot.name, "': --fill makes no strings");
       if (o.fill == "random") {
         const uint64_t place = static_cast<uint64_t>(id) * plan.slots.size() + i;
-        sample.inputs.push_back(random_tensor(slot.dtype, slot.shape, o.seed + place * kSplitMixStep));
+        sample.inputs.push_back(fit(random_tensor(slot.dtype, slot.shape, o.seed + place * kSplitMixStep), slot));
       } else {
         Tensor tensor(DType::Float32, slot.shape);
         float* values = tensor.mutable_data<float>();

@@ -28,6 +28,8 @@ struct InputSlot {
   // An integer input that the network dequantises first takes real numbers r as round(r / scale) + zero_point; 0: it does not.
   double scale = 0;
   int64_t zero_point = 0;
+  // Float16 or bfloat16 of a model that computes in float64 here: it is given the numbers that it gets in its own type.
+  DType stated = DType::Undefined;
 };
 // Real numbers as the slot wants them: quantised where it says so, rounded to even and saturated, else cast.
 Tensor fit(const Tensor& tensor, const InputSlot& slot);

@@ -145,6 +145,78 @@ std::vector<Tensor> interpret_counted(const Node& node, const std::vector<const 
   return std::move(context.outputs);
 }
 
+// Operators that read or make numbers of one type alone, or whose numbers no operand says the type of.
+bool keeps_its_type(const Node& node) {
+  static const std::set<std::string_view> kOps = {"BitCast",           "BlackmanWindow",   "DynamicQuantizeLinear",
+                                                  "HannWindow",        "HammingWindow",    "MelWeightMatrix",
+                                                  "NonMaxSuppression", "RandomNormal",     "RandomNormalLike",
+                                                  "RandomUniform",     "RandomUniformLike"};
+  return node.domain.empty() && kOps.count(node.op) != 0;
+}
+
+// The node as it is in `narrow`, between Casts from float64 and back to it.
+void keep_type(const Graph& narrow, Graph& wide, NodeId id) {
+  const auto cast = [&](ValueId from, ValueId to, DType dtype) {
+    Node node;
+    node.op = "Cast";
+    node.inputs = {from};
+    node.outputs = {to};
+    node.attributes["to"] = static_cast<int64_t>(dtype);
+    wide.add_node(std::move(node));
+  };
+  const auto twin = [&](ValueId v) {
+    return wide.add_value(wide.unused_value_name(narrow.value(v).name + "_narrow"), narrow.value(v).type);
+  };
+  for (size_t i = 0; i < wide.node(id).inputs.size(); ++i) {
+    const ValueId v = wide.node(id).inputs[i];
+    if (v == kNoValue) continue;
+    const DType dtype = narrow.constant(v) != nullptr ? narrow.constant(v)->dtype() : narrow.value(v).type.dtype;
+    if (!is_widened(dtype)) continue;
+    const ValueId same = twin(v);
+    wide.node(id).inputs[i] = same;
+    cast(v, same, dtype);
+  }
+  for (size_t i = 0; i < wide.node(id).outputs.size(); ++i) {
+    const ValueId v = wide.node(id).outputs[i];
+    if (v == kNoValue || !is_widened(narrow.value(v).type.dtype)) continue;
+    const ValueId made = twin(v);
+    wide.node(id).outputs[i] = made;
+    cast(made, v, DType::Float64);
+  }
+}
+
+// Cast.to, Bernoulli.dtype and their kind.
+bool names_a_type(const std::string& key) {
+  static const std::set<std::string_view> kTypes = {"to",         "dtype",     "output_dtype",
+                                                    "stash_type", "precision", "softmax_precision"};
+  return kTypes.count(key) != 0;
+}
+
+void widen_attribute(const std::string& key, Attribute& attribute) {
+  if (auto* number = std::get_if<int64_t>(&attribute)) {
+    if (!names_a_type(key)) return;
+    for (DType dtype : {DType::Float32, DType::Float16, DType::BFloat16}) {
+      if (*number == static_cast<int64_t>(dtype)) *number = static_cast<int64_t>(DType::Float64);
+    }
+  } else if (auto* tensor = std::get_if<Tensor>(&attribute)) {
+    if (is_widened(tensor->dtype())) *tensor = convert(*tensor, DType::Float64);
+  } else if (auto* body = std::get_if<std::shared_ptr<const Graph>>(&attribute)) {
+    *body = std::make_shared<const Graph>(widen_to_float64(**body));
+  }
+}
+
+// Those that a node leaves out hold as their defaults.
+void widen_attributes(Node& node) {
+  if (const OpDef* op = find_op(node.domain, node.op); op != nullptr) {
+    for (const AttributeDef& row : op->attributes) {
+      if (row.fallback && names_a_type(row.name)) node.attributes.emplace(row.name, *row.fallback);
+    }
+  }
+  for (auto& [key, attribute] : node.attributes) widen_attribute(key, attribute);
+  if (node.domain.empty() && node.op == "ConstantOfShape" && !node.has_attribute("value"))  // it stands for a float32 0
+    node.attributes["value"] = Tensor::of<double>({1}, {0});
+}
+
 }  // namespace
 
 std::vector<Tensor> interpret_node(const Node& node, const std::vector<const Tensor*>& inputs,
@@ -159,28 +231,26 @@ std::vector<Tensor> interpret(const Graph& graph, const std::vector<Tensor>& inp
   return Run(graph, observe, captured, pool, &iterations).run(inputs);
 }
 
+bool is_widened(DType dtype) { return dtype == DType::Float32 || dtype == DType::Float16 || dtype == DType::BFloat16; }
+
 Graph widen_to_float64(const Graph& graph) {
   Graph wide = graph;
   for (ValueId id = 0; id < wide.value_count(); ++id) {
     Value& value = wide.value(id);
-    if (value.type.dtype == DType::Float32) value.type.dtype = DType::Float64;
-    if (value.constant && value.constant->dtype() == DType::Float32)
+    if (is_widened(value.type.dtype)) value.type.dtype = DType::Float64;
+    if (value.constant && is_widened(value.constant->dtype()))
       value.constant = convert(*value.constant, DType::Float64);
   }
-  constexpr auto kFloat = static_cast<int64_t>(DType::Float32), kDouble = static_cast<int64_t>(DType::Float64);
-  for (NodeId id : wide.order()) {
-    for (auto& [key, attribute] : wide.node(id).attributes) {
-      if (auto* number = std::get_if<int64_t>(&attribute)) {  // Cast.to, RandomNormal.dtype and their kind
-        static const std::set<std::string_view> kTypes = {"to",         "dtype",     "output_dtype",
-                                                          "stash_type", "precision", "softmax_precision"};
-        if (kTypes.count(key) != 0 && *number == kFloat) *number = kDouble;
-      } else if (auto* tensor = std::get_if<Tensor>(&attribute)) {
-        if (tensor->dtype() == DType::Float32) *tensor = convert(*tensor, DType::Float64);
-      } else if (auto* body = std::get_if<std::shared_ptr<const Graph>>(&attribute)) {
-        *body = std::make_shared<const Graph>(widen_to_float64(**body));
-      }
+  bool kept = false;
+  for (NodeId id : std::vector<NodeId>(wide.order())) {
+    if (keeps_its_type(wide.node(id))) {
+      keep_type(graph, wide, id);
+      kept = true;
+    } else {
+      widen_attributes(wide.node(id));
     }
   }
+  if (kept) sort_nodes(wide);
   return wide;
 }
 

@@ -26,8 +26,12 @@ std::vector<Tensor> interpret(const Graph& graph, const std::vector<Tensor>& inp
 std::vector<Tensor> interpret_node(const Node& node, const std::vector<const Tensor*>& inputs,
                                    const std::map<std::string, Tensor>& captured = {}, ThreadPool* pool = nullptr);
 
-// The same graph computing in float64: every float32 value, constant and Cast target becomes float64. Run it on inputs
-// converted to float64: that is the yardstick other runs are measured against.
+// Float32, float16, bfloat16: what widen_to_float64 makes float64.
+bool is_widened(DType dtype);
+
+// The same graph computing in float64: every value, constant and Cast target of a type that is_widened becomes float64. Nodes whose
+// operator works on one type stay in theirs, between Casts, where types have been inferred. Run it on inputs converted to float64: that is the yardstick other runs
+// are measured against.
 Graph widen_to_float64(const Graph& graph);
 
 }  // namespace dnn

@@ -1,12 +1,13 @@
 // Running a side; see side_run.h.
 #include "localize/side_run.h"
 
+#include "interp/interpreter.h"
+
 namespace dnn {
 
 std::vector<Tensor> in_float64(const std::vector<Tensor>& inputs) {
   std::vector<Tensor> wide;
-  for (const Tensor& input : inputs)
-    wide.push_back(input.dtype() == DType::Float32 ? convert(input, DType::Float64) : input);
+  for (const Tensor& input : inputs) wide.push_back(is_widened(input.dtype()) ? convert(input, DType::Float64) : input);
   return wide;
 }
 

@@ -10,7 +10,7 @@
 
 namespace dnn {
 
-// float32 tensors as float64.
+// Tensors of the types that widen_to_float64 widens, as float64.
 std::vector<Tensor> in_float64(const std::vector<Tensor>& inputs);
 
 // What `run` gives, or the error that it throws.

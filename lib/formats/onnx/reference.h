@@ -5,8 +5,8 @@
 
 namespace dnn::onnx {
 
-// Gives the nodes at such places the attributes that mean what the reference evaluator does, and takes them back to ONNX's own
-// names, which a file has.
+// Gives the nodes at such places the attributes that mean what the reference evaluator does, or other nodes that do; and takes the
+// attributes back to ONNX's own names, which a file has.
 void follow_reference(Graph& graph);
 void use_onnx_names(Graph& graph);
 

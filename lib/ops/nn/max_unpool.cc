@@ -1,7 +1,8 @@
 // MaxUnpool: the values of a MaxPool back at the places that its indices name, zeros elsewhere.
 //
-// Indices count in the tensor that the window's attributes give back; a larger output_shape adds zeros at the end of the
-// axes. Where two values name one place, the later one stays.
+// Indices count in the result, as those of a MaxPool of a tensor of that shape do: in output_shape where it is given, as in ONNX Runtime
+// and PyTorch. ONNX's reference evaluator counts in the shape that the window's attributes give back and adds zeros behind it
+// (formats/onnx/reference.h). Where two values name one place, the later one stays.
 #include <algorithm>
 
 #include "ops/outputs.h"
@@ -74,20 +75,14 @@ void infer(InferContext& context) {
 void reference(ReferenceContext& context) {
   const Tensor &x = context.input(0), &indices = context.input(1);
   Tensor y = allocate_output(context, infer);
-  Shape small;
-  for (const Dim& dim : unpooled(context.node, {x.shape().begin(), x.shape().end()})) small.push_back(dim.size);
-  const int64_t places = element_count(small);
-  const std::vector<int64_t> strides = row_major_strides(y.shape());
   dispatch_float(x.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     const T* in = x.data<T>();
     T* out = y.mutable_data<T>();
     for (int64_t i = 0; i < x.size(); ++i) {
-      int64_t place = indices.data<int64_t>()[i];
-      if (place < 0 || place >= places) context.fail("index ", place, " is outside of ", shape_text(small));
-      int64_t at = 0;
-      for (size_t axis = small.size(); axis-- > 0; place /= small[axis]) at += place % small[axis] * strides[axis];
-      out[at] = in[i];
+      const int64_t place = indices.data<int64_t>()[i];
+      if (place < 0 || place >= y.size()) context.fail("index ", place, " is outside of ", shape_text(y.shape()));
+      out[place] = in[i];
     }
   });
   context.outputs[0] = std::move(y);

@@ -60,6 +60,11 @@ TEST(RandomNetwork, IsValidAndRuns) {
         EXPECT_TRUE(agrees(graph.value(graph.outputs[i]).type, outputs[i]));
         for (double x : to_doubles(outputs[i])) ASSERT_TRUE(std::isfinite(x)) << graph.value(graph.outputs[i]).name;
       }
+      // In float64, too, which tells what rounding does to it.
+      std::vector<Tensor> inputs = inputs_of(graph, seed), exact;
+      for (Tensor& input : inputs) input = is_widened(input.dtype()) ? convert(input, DType::Float64) : input;
+      ASSERT_NO_THROW(exact = interpret(widen_to_float64(graph), inputs));
+      for (size_t i = 0; i < outputs.size(); ++i) EXPECT_EQ(exact[i].shape(), outputs[i].shape());
     }
   }
   EXPECT_GT(ops.size(), 117U);  // none of the recipes has fallen asleep

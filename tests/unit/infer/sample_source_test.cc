@@ -49,6 +49,23 @@ class Folder : public testing::Test {
   TemporaryFolder folder_{testing::TempDir()};
 };
 
+// A model of halves that computes in float64 is given the numbers that it gets as it is.
+TEST(InputSlot, KeepsWhatAModelOfHalvesReads) {
+  InputSlot slot{"x", DType::Float64, {1, 2}};
+  const Tensor given = Tensor::of<float>({1, 2}, {0.1F, -2.0F / 3}), wide = convert(given, DType::Float64);
+  for (DType half : {DType::Float16, DType::BFloat16}) {
+    slot.stated = half;
+    const std::vector<double> expected = to_doubles(convert(given, half));
+    EXPECT_NE(expected, to_doubles(given));
+    for (const Tensor& array : {given, wide}) {
+      EXPECT_EQ(to_doubles(fit(array, slot)), expected);
+      EXPECT_EQ(to_doubles(cut_samples(array, slot, "x")[0]), expected);
+    }
+  }
+  slot.stated = DType::Undefined;
+  EXPECT_EQ(to_doubles(fit(wide, slot)), to_doubles(wide));
+}
+
 TEST(CutSamples, TakesOneSampleWithOrWithoutItsBatchExtent) {
   for (const Shape& shape : {Shape{1, 2}, Shape{2}}) {
     const std::vector<Tensor> cut = cut_samples(Tensor::of<float>(shape, {3, 4}), kSlot, "x.npy");

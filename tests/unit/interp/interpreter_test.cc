@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "graph/text.h"
+#include "ops/op.h"
 
 namespace dnn {
 namespace {
@@ -43,6 +47,51 @@ TEST(Interpreter, Float64ComputesInFloat64) {
   const Graph graph = widen_to_float64(conv_relu());
   const Tensor x = convert(Tensor::of<double>({1, 1, 3, 3}, {1e-12, 0, 0, 0, 0, 0, 0, 0, 0}), DType::Float64);
   EXPECT_EQ(interpret(graph, {x})[0].data<double>()[0], 1e-12 + 0.5);
+}
+
+// What 16 bits round is gone in float64: that of each operation, of Casts, and of what a subgraph does.
+TEST(Interpreter, Float64WidensHalves) {
+  for (const char* type : {"float16", "bfloat16"}) {
+    SCOPED_TRACE(type);
+    const std::string t = type, code = t == "float16" ? "10" : "16";
+    Graph graph = parse_graph("graph \"g\" {\n input x: " + t + "[2]\n input c: bool[]\n const k: " + t +
+                              "[2] = {3, 7}\n y = Div(x, k)\n z = Cast(y) {to = " + code +
+                              "}\n v = If(c) {then_branch = graph \"t\" {\n capture z\n a = Mul(z, z)\n output a\n}, "
+                              "else_branch = graph \"e\" {\n capture z\n b = Neg(z)\n output b\n}}\n output v\n}\n");
+    infer_types(graph);
+    Graph wide = widen_to_float64(graph);
+    ASSERT_NO_THROW(infer_types(wide));
+    const Tensor y = interpret(wide, {Tensor::of<double>({2}, {1, 1}), Tensor::scalar(true)})[0];
+    ASSERT_EQ(y.dtype(), DType::Float64);
+    EXPECT_EQ(y.data<double>()[0], (1.0 / 3) * (1.0 / 3));
+    EXPECT_EQ(y.data<double>()[1], (1.0 / 7) * (1.0 / 7));
+  }
+}
+
+// An operator of one type stays in it, between Casts; what it makes is what it made.
+TEST(Interpreter, Float64LeavesOperatorsOfOneType) {
+  const std::string head = "graph \"g\" {\n input x: float32[1,2,4]\n ";
+  for (const std::string& text :
+       {std::string("y = BitCast(x) {to = 6}"), std::string("b = BitCast(x) {to = 6}\n y = BitCast(b) {to = 1}"),
+        std::string("q, s, z = DynamicQuantizeLinear(x)\n y = DequantizeLinear(q, s, z)"),
+        std::string("const s: int64[3] = {1, 1, 2}\n const m: int64[1] = {2}\n r = ReduceMax(x) \n o = Expand(r, s)\n"
+                    " y = NonMaxSuppression(x, o, m)"),
+        std::string("const s: float32[4] = {1, 2, 3, 4}\n y, m, v = LayerNormalization(x, s)"),
+        std::string("const n: int64[] = {8}\n y = HannWindow(n)"), std::string("y = RandomUniformLike(x) {seed = 3.0}"),
+        std::string("y = RandomNormal() {shape = [3], seed = 2.0}"),
+        std::string("const n: int64[1] = {3}\n y = ConstantOfShape(n)")}) {
+    SCOPED_TRACE(text);
+    Graph graph = parse_graph(head + text + "\n output y\n}\n");
+    infer_types(graph);
+    Graph wide = widen_to_float64(graph);
+    ASSERT_NO_THROW(infer_types(wide));
+    const Tensor x = Tensor::of<float>({1, 2, 4}, {0.1F, 0.2F, 0.6F, 0.7F, 0.15F, 0.2F, 0.6F, 1.7F});
+    const Tensor before = interpret(graph, {x})[0], after = interpret(wide, {convert(x, DType::Float64)})[0];
+    EXPECT_EQ(after.dtype(), is_float(before.dtype()) ? DType::Float64 : before.dtype());
+    const std::vector<double> a = to_doubles(before), b = to_doubles(after);
+    ASSERT_EQ(a.size(), b.size());
+    for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-6 * std::max(1.0, std::abs(a[i])));
+  }
 }
 
 TEST(Interpreter, ObserverSeesEveryValueOnce) {

@@ -1,4 +1,6 @@
 // Attention and RotaryEmbedding: against their definitions in float64, and what they refuse.
+#include <limits>
+
 #include "unit/ops/lowering_check.h"
 
 namespace dnn {
@@ -31,6 +33,30 @@ TEST(Attention, GivesZerosToAQueryThatSeesNothing) {
   EXPECT_EQ(to_doubles(y)[0], 0);
   EXPECT_EQ(to_doubles(y)[1], 0);
   EXPECT_EQ(to_doubles(y)[2], to_doubles(q)[0]);
+}
+
+// Row 0 sees nothing. Expected: ONNX Runtime 1.31.1, onnx's reference 1.23.2 and PyTorch 2, but for the lowest finite number alone, where
+// ONNX Runtime gives zeros.
+TEST(Attention, GivesToHiddenRowsWhatRuntimesDo) {
+  constexpr float kInfinite = std::numeric_limits<float>::infinity(), kLowest = std::numeric_limits<float>::lowest();
+  const Tensor q = Tensor::of<float>({1, 1, 2, 2}, {0, 0, 0, 0}), k = q,
+               v = Tensor::of<float>({1, 1, 2, 2}, {1, 2, 5, 10});
+  struct Hidden {
+    Tensor mask;
+    Attributes attributes;
+    std::vector<double> expected;
+  };
+  const Attributes causal = {{"is_causal", int64_t{1}}};
+  for (const Hidden& hidden :
+       std::vector<Hidden>{{Tensor::of<bool>({2, 2}, {false, false, true, true}), {}, {0, 0, 3, 6}},
+                           {Tensor::of<bool>({2, 2}, {false, true, true, true}), causal, {0, 0, 3, 6}},
+                           {Tensor::of<float>({2, 2}, {-kInfinite, -kInfinite, 0, -kInfinite}), {}, {0, 0, 1, 2}},
+                           {Tensor::of<float>({2, 2}, {kLowest, kLowest, 0, kLowest}), {}, {3, 6, 1, 2}},
+                           {Tensor::of<float>({2, 2}, {-1e4F, -1e4F, 0, -1e4F}), {}, {3, 6, 1, 2}},
+                           {Tensor::of<float>({2, 2}, {kLowest, -kInfinite, kLowest, -1e30F}), {}, {1, 2, 5, 10}}}) {
+    const std::vector<const Tensor*> inputs = {&q, &k, &v, &hidden.mask};
+    EXPECT_EQ(to_doubles(run_reference(test_node("Attention", inputs, hidden.attributes), inputs)[0]), hidden.expected);
+  }
 }
 
 TEST(Attention, RefusesShapesThatDoNotFit) {

@@ -20,16 +20,78 @@ TEST(MaxUnpool, UndoesMaxPool) {
     kept += value != 0 ? 1 : 0;
   }
   EXPECT_EQ(kept, pooled[0].size());
-  const Tensor larger = Tensor::of<int64_t>({4}, {2, 3, 7, 8}), smaller = Tensor::of<int64_t>({4}, {2, 3, 5, 8});
-  const std::vector<const Tensor*> with_shape = {&pooled[0], &pooled[1], &larger};
-  const Tensor wide = run_reference(test_node("MaxUnpool", with_shape, window), with_shape)[0];
-  for (int64_t i = 0; i < 8 * 6; ++i) EXPECT_EQ(wide.data<float>()[i], back.data<float>()[i]);
-  for (int64_t i = 8 * 6; i < 8 * 7; ++i) EXPECT_EQ(wide.data<float>()[i], 0);
+  const Tensor smaller = Tensor::of<int64_t>({4}, {2, 3, 5, 8});
   const std::vector<const Tensor*> too_small = {&pooled[0], &pooled[1], &smaller};
   EXPECT_THROW(run_reference(test_node("MaxUnpool", too_small, window), too_small), Error);
   Tensor outside = pooled[1];
   outside.mutable_data<int64_t>()[5] = 2 * 3 * 6 * 8;
   EXPECT_THROW(run_reference(test_node("MaxUnpool", {&pooled[0], &outside}, window), {&pooled[0], &outside}), Error);
+}
+
+struct UnpoolCase {
+  Ints kernel, strides, pads, output;
+  Shape x;
+  Ints indices;
+  Shape made;
+  Ints places;  // of the values 1, 2, 3... in ONNX Runtime 1.31.1, CPU
+};
+
+// Indices count in the output_shape, the batch and channels included.
+TEST(MaxUnpool, IsOnnxRuntimes) {
+  const std::vector<UnpoolCase> cases = {
+      {{2}, {2}, {0, 0}, {1, 2, 6}, {1, 2, 2}, {1, 3, 4, 7}, {1, 2, 6}, {1, 3, 4, 7}},
+      {{2}, {2}, {0, 0}, {1, 1, 6}, {1, 1, 2}, {1, 5}, {1, 1, 6}, {1, 5}},
+      {{2, 2}, {2, 2}, {0, 0, 0, 0}, {}, {1, 1, 2, 2}, {5, 7, 13, 15}, {1, 1, 4, 4}, {5, 7, 13, 15}},
+      {{2, 2}, {2, 2}, {0, 0, 0, 0}, {1, 1, 5, 5}, {1, 1, 2, 2}, {5, 7, 13, 24}, {1, 1, 5, 5}, {5, 7, 13, 24}},
+      {{2, 2}, {1, 1}, {0, 0, 0, 0}, {1, 1, 4, 4}, {1, 1, 2, 2}, {0, 2, 6, 8}, {1, 1, 4, 4}, {0, 2, 6, 8}},
+      {{3, 3}, {2, 2}, {1, 1, 1, 1}, {1, 1, 4, 4}, {1, 1, 2, 2}, {0, 2, 6, 8}, {1, 1, 4, 4}, {0, 2, 6, 8}},
+      {{2, 2},
+       {2, 2},
+       {0, 0, 0, 0},
+       {2, 1, 5, 5},
+       {2, 1, 2, 2},
+       {5, 7, 13, 15, 16, 17, 20, 25},
+       {2, 1, 5, 5},
+       {5, 7, 13, 15, 16, 17, 20, 25}},
+      {{2, 2, 2},
+       {2, 2, 2},
+       {0, 0, 0, 0, 0, 0},
+       {1, 1, 2, 5, 5},
+       {1, 1, 1, 2, 2},
+       {5, 7, 13, 15},
+       {1, 1, 2, 5, 5},
+       {5, 7, 13, 15}}};
+  for (const UnpoolCase& c : cases) {
+    SCOPED_TRACE(shape_text(c.made));
+    Tensor x(DType::Float32, c.x);
+    for (int64_t i = 0; i < x.size(); ++i) x.mutable_data<float>()[i] = static_cast<float>(i + 1);
+    const Tensor indices = Tensor::of<int64_t>(c.x, c.indices),
+                 output = Tensor::of<int64_t>({std::ssize(c.output)}, c.output);
+    std::vector<const Tensor*> inputs = {&x, &indices};
+    if (!c.output.empty()) inputs.push_back(&output);
+    const Attributes window = {{"kernel_shape", c.kernel}, {"strides", c.strides}, {"pads", c.pads}};
+    const Tensor y = run_reference(test_node("MaxUnpool", inputs, window), inputs)[0];
+    ASSERT_EQ(y.shape(), c.made);
+    std::vector<float> expected(static_cast<size_t>(y.size()), 0);
+    for (size_t i = 0; i < c.places.size(); ++i) expected[c.places[i]] = static_cast<float>(i + 1);
+    EXPECT_EQ(std::vector<float>(y.data<float>(), y.data<float>() + y.size()), expected);
+  }
+}
+
+// The places of a MaxPool that left a row and a column over lead back where its largest elements were.
+TEST(MaxUnpool, UndoesAMaxPoolOfOddExtents) {
+  const Tensor x = random_tensor(DType::Float32, {2, 3, 5, 7}), shape = Tensor::of<int64_t>({4}, {2, 3, 5, 7});
+  const Attributes window = {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}};
+  const std::vector<Tensor> pooled = run_reference(test_node("MaxPool", {&x}, window, 2), {&x});
+  const std::vector<const Tensor*> inputs = {&pooled[0], &pooled[1], &shape};
+  const Tensor back = run_reference(test_node("MaxUnpool", inputs, window), inputs)[0];
+  int64_t kept = 0;
+  for (int64_t i = 0; i < x.size(); ++i) {
+    const float value = back.data<float>()[i];
+    EXPECT_TRUE(value == 0 || value == x.data<float>()[i]);
+    kept += value != 0 ? 1 : 0;
+  }
+  EXPECT_EQ(kept, pooled[0].size());
 }
 
 // A convolution is a product with the columns; its transpose adds columns back: ConvTranspose by Col2Im.
