@@ -98,7 +98,7 @@ void square(const Graph& graph, NodeId id, std::vector<Patch>* patches) {
 
 }  // namespace
 
-// Of float, as one rounding is the same at each level, and a library's power is not.
+// One rounding is the same at each level, and a library's power is not.
 std::vector<Patch> squares_as_products(const Graph& graph) {
   std::vector<Patch> patches;
   for (NodeId id : graph.order()) {

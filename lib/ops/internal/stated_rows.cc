@@ -107,7 +107,7 @@ class Row {
   void each(const char* name, const std::function<loops::Stmt(loops::Expr)>& statement) {
     add(loops::loop(name, size, statement(loops::variable(name))));
   }
-  // What reads term(i), kept in memory called `name` where the row is short.
+  // Reads term(i), out of memory called `name` where the row is short.
   std::function<loops::Expr(loops::Expr)> keep(const char* name, const char* index,
                                                const std::function<loops::Expr(loops::Expr)>& term) {
     if (size > kKeptRow) return term;

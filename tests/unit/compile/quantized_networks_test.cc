@@ -422,6 +422,47 @@ TEST(QuantizedNetworks, AverageRealNumbers) {
   expect_bits(graph, {x}, Arithmetic::Onnx, "means", {0, 1, 2, 3, 4});
 }
 
+// Norms whose scale is one number, or has axes of 1 in front, and over several axes.
+TEST(QuantizedNetworks, NormaliseRowsOfAllKinds) {
+  Graph graph = parse_graph(R"(graph "g" {
+  opset 21
+  input x: uint8[2,3,7,768]
+  const s: float32[] = {0.031}
+  const z: uint8[] = {120}
+  const one: float32[1] = {1.3}
+  const wide: float32[1,1,1,768] = random(1)
+  const long: float32[7,768] = random(2)
+  const tall: float32[7,1] = random(3)
+  x.real = DequantizeLinear(x, s, z) @x_real
+  a = LayerNormalization(x.real, one) @a
+  b = LayerNormalization(x.real, wide, one) @b
+  c = LayerNormalization(x.real, long, tall) @c {axis = 2}
+  d = LayerNormalization(x.real, tall, wide) @d {axis = -2}
+  e = LayerNormalization(x.real, one) @e {axis = 0}
+  y = QuantizeLinear(e, s, z) @end
+  output a
+  output b
+  output c
+  output d
+  output y
+}
+)");
+  infer_types(graph);
+  Tensor x(DType::UInt8, {2, 3, 7, 768});
+  for (int64_t i = 0; i < x.size(); ++i) x.mutable_data<uint8_t>()[i] = static_cast<uint8_t>(i * i % 251);
+  expect_bits(graph, {x}, Arithmetic::Onnx, "norms", {0, 1, 3, 4});
+  const std::vector<Tensor> got = interpret(graph, {x});
+  Graph rewritten = graph;
+  PassOptions passes;
+  passes.target = any_target(1);
+  run_passes(rewritten, passes);
+  const std::vector<Tensor> stated = interpret(rewritten, {x});
+  for (size_t o = 0; o < 4; ++o) {
+    for (int64_t i = 0; i < got[o].size(); ++i)
+      ASSERT_NEAR(got[o].data<float>()[i], stated[o].data<float>()[i], 2e-5) << o << ", " << i;
+  }
+}
+
 // 1,000 products of 255 and 255 need 26 bits, and float32 has 24: the sum is cut into parts.
 TEST(QuantizedNetworks, MultiplyLongRows) {
   Graph graph = parse_graph(R"(graph "g" {
