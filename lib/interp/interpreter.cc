@@ -229,7 +229,7 @@ std::vector<Tensor> interpret(const Graph& graph, const std::vector<Tensor>& inp
   return Run(graph, observe, captured, pool, &iterations).run(inputs);
 }
 
-bool is_widened(DType dtype) { return is_float(dtype) && dtype_size(dtype) < 8; }
+bool is_widened(DType dtype) { return is_float(dtype) && (dtype_size(dtype) == 2 || dtype_size(dtype) == 4); }
 
 Graph widen_to_float64(const Graph& graph) {
   Graph wide = graph;
