@@ -195,9 +195,7 @@ bool names_a_type(const std::string& key) {
 void widen_attribute(const std::string& key, Attribute& attribute) {
   if (auto* number = std::get_if<int64_t>(&attribute)) {
     if (!names_a_type(key)) return;
-    for (DType dtype : {DType::Float32, DType::Float16, DType::BFloat16}) {
-      if (*number == static_cast<int64_t>(dtype)) *number = static_cast<int64_t>(DType::Float64);
-    }
+    if (is_widened(dtype_from_onnx(*number))) *number = static_cast<int64_t>(DType::Float64);
   } else if (auto* tensor = std::get_if<Tensor>(&attribute)) {
     if (is_widened(tensor->dtype())) *tensor = convert(*tensor, DType::Float64);
   } else if (auto* body = std::get_if<std::shared_ptr<const Graph>>(&attribute)) {
@@ -231,7 +229,7 @@ std::vector<Tensor> interpret(const Graph& graph, const std::vector<Tensor>& inp
   return Run(graph, observe, captured, pool, &iterations).run(inputs);
 }
 
-bool is_widened(DType dtype) { return dtype == DType::Float32 || dtype == DType::Float16 || dtype == DType::BFloat16; }
+bool is_widened(DType dtype) { return is_float(dtype) && dtype != DType::Float64 && dtype_size(dtype) > 1; }
 
 Graph widen_to_float64(const Graph& graph) {
   Graph wide = graph;

@@ -49,7 +49,7 @@ TEST(Interpreter, Float64ComputesInFloat64) {
   EXPECT_EQ(interpret(graph, {x})[0].data<double>()[0], 1e-12 + 0.5);
 }
 
-// What 16 bits round is gone in float64: that of each operation, of Casts, and of what a subgraph does.
+// Rounding to 16 bits is gone in float64: that of each operation, of Casts, and of what a subgraph does.
 TEST(Interpreter, Float64WidensHalves) {
   for (const char* type : {"float16", "bfloat16"}) {
     SCOPED_TRACE(type);
