@@ -20,6 +20,9 @@ namespace {
 constexpr double kAdaptiveShare = 0.5;
 constexpr double kMostChannels = 0.75;  // whose ranges tell of a value whose channels were scaled
 constexpr size_t kFewestProducts = 3;   // biases from which a scale is held to be its input's times its weights'
+constexpr size_t kFewestRanges =
+    2;  // others from which a quantiser's are held to be symmetric: one is by chance, as noise is
+constexpr double kFits = 1.05;          // of a range: how far inputs like those that a quantiser saw go
 constexpr double kLeastUsual = 0.5;     // of a range: less is none that was chosen for inputs like these
 constexpr double kCorrected = 0.5;      // of what rounding takes in the mean, in the biases of most layers
 constexpr double kErrsOtherwise = 1.5;  // times what another scale leaves
@@ -383,19 +386,24 @@ class RangeJudge : public LayerJudge {
       const UsedRange& used = used_[i];
       if (used.bounded || used.shared) continue;
       double others = 1;
-      bool symmetric = used_.size() > 1;
+      bool symmetric = true;
+      std::set<double> scales;
       for (size_t j = 0; j < used_.size(); ++j) {
         if (j == i || used_[j].bounded) continue;
         // A single other one may be wrong as well.
         for (double beyond : {used_[j].beyond(), used_[j].of_all})
           others = beyond < kOutlier ? std::max(others, beyond) : others;
         symmetric = symmetric && is_symmetric(used_[j].own);
+        scales.insert(used_[j].own.scale);
       }
+      // Where the others do not fit these inputs either, or there are hardly any, the quantiser may have seen few inputs.
+      const bool fits = scales.size() >= kFewestRanges && others < kFits;
+      symmetric = symmetric && scales.size() >= kFewestRanges;
       const double usual = std::max(1.15, others) * 1.1;
       // A zero point at the end, where the source has nothing to the other side.
       const bool one_sided = used.low >= 0 && used.own.low() < -0.02 * used.own.high() && !is_symmetric(used.own);
-      const bool moved =
-          (symmetric && !is_symmetric(used.own)) || one_sided || (is_moved(used) && !is_symmetric(used.own));
+      const bool moved = (symmetric && is_off_centre(used)) || one_sided ||
+                         (is_moved(used, fits ? UsedRange::kMoved : UsedRange::kMovedOfFew) && !is_symmetric(used.own));
       if (moved) {
         report_zero_point(used, symmetric);
       } else if (used.beyond() > usual * 1.25) {
@@ -408,15 +416,23 @@ class RangeJudge : public LayerJudge {
   }
   // A range that ends early on one side may be its quantiser's choice, which leaves out what is rare: then another zero point would err as
   // much.
-  static bool is_moved(const UsedRange& used) {
-    if (!used.is_moved()) return false;
+  static bool is_moved(const UsedRange& used, double part) {
+    if (!used.is_moved(part)) return false;
     QuantisedScale other = used.own;
     other.zero_point = used.centred_zero();
     const auto error = [&](const QuantisedScale& own) { return range_error(own, *used.range, used.low, used.high); };
     return error(used.own) > kErrsMore * error(other);
   }
-  static bool is_symmetric(const QuantisedScale& own) {
-    return own.zero_point == std::ceil((own.least + own.most) / 2);
+  static double centre(const QuantisedScale& own) { return std::ceil((own.least + own.most) / 2); }
+  static bool is_symmetric(const QuantisedScale& own) { return own.zero_point == centre(own); }
+  // The zero point is not in the middle, and what the source has would suit the middle better. Ranges of a quantiser that leaves no room
+  // to either side may be symmetric by chance, the others of a small network as well.
+  static bool is_off_centre(const UsedRange& used) {
+    if (is_symmetric(used.own)) return false;
+    QuantisedScale other = used.own;
+    other.zero_point = centre(used.own);
+    return range_error(used.own, *used.range, used.low, used.high) >
+           range_error(other, *used.range, used.low, used.high);
   }
   double least_used(size_t but) const {
     double least = 1;

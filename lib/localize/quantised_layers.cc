@@ -413,6 +413,13 @@ bool has_quantised_activations(const Graph& graph) {
   return n_quantised * 4 > n_layers;
 }
 
+bool has_quantisers_alone(const Graph& graph) {
+  const auto any = [&](const auto& is) {
+    return std::any_of(graph.order().begin(), graph.order().end(), [&](NodeId id) { return is(graph.node(id)); });
+  };
+  return any([](const Node& node) { return node.op == "QuantizeLinear"; }) && !any(has_weight_input);
+}
+
 bool only_moves_weights(const Node& node) {
   static const std::set<std::string, std::less<>> kOps = {"Transpose", "Gather", "Identity", "Cast"};
   return kOps.count(node.op) != 0;

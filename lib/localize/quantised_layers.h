@@ -17,6 +17,8 @@ namespace dnn {
 bool has_quantised_weights(const Graph& graph);
 // Tells whether it computes from quantised activations as a whole, so that none is there by mistake.
 bool has_quantised_activations(const Graph& graph);
+// Tells whether it has quantisers and no layer with weights.
+bool has_quantisers_alone(const Graph& graph);
 
 // Integers behind an input of a layer, and the numbers that they are for it.
 struct QuantisedConstant {

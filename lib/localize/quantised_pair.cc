@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <set>
 
 #include "base/printable.h"
@@ -116,6 +117,7 @@ void settle_products(Graph* graph) {
 }
 
 bool QuantisedPair::is_one(const Graph& source, const Graph& target) {
+  if (!has_quantisers_alone(source) && has_quantisers_alone(target)) return true;
   return has_quantised_weights(target) && !has_quantised_weights(source) && !has_quantised_activations(source);
 }
 
@@ -163,9 +165,31 @@ Finding QuantisedPair::finding_of(size_t i) const {
   return f;
 }
 
+// A quantiser and a dequantiser that do not agree where a layer of the source is missing between them: the layer is the fault, which had
+// the one scale in front of it and the other behind.
+bool QuantisedPair::is_behind_missing(const QuantisedFault& fault, const OwnErrors& own,
+                                      const std::vector<Finding>& findings) const {
+  if (fault.layer >= 0 || fault.beside.empty()) return false;
+  const Uses uses(written_);
+  std::set<NodeId> near = {fault.node};
+  near.insert(fault.beside.begin(), fault.beside.end());
+  for (NodeId id : std::vector<NodeId>(near.begin(), near.end())) {
+    const Node& node = written_.node(id);
+    const NodeId maker = uses.producer[node.inputs[0]];
+    if (maker >= 0) near.insert(maker);
+    const std::vector<NodeId>& readers = uses.readers[node.outputs[0]];
+    near.insert(readers.begin(), readers.end());
+  }
+  return std::any_of(findings.begin(), findings.end(), [&](const Finding& other) {
+    const std::vector<NodeId>& nodes = own.results()[other.own].target.nodes;
+    return other.what.find(" only in the source") != std::string::npos &&
+           std::any_of(nodes.begin(), nodes.end(), [&](NodeId id) { return near.count(id) != 0; });
+  });
+}
+
 void QuantisedPair::add_findings(const OwnErrors& own, std::vector<Finding>* findings) {
   if (verdict_.faults.empty() && findings->empty()) verdict_.faults = verdict_.ranges;
-  std::vector<Finding> first;
+  std::vector<Finding> first, later;
   std::set<size_t> explained;
   for (size_t i = 0; i < verdict_.faults.size(); ++i) {
     const QuantisedFault& fault = verdict_.faults[i];
@@ -186,11 +210,12 @@ void QuantisedPair::add_findings(const OwnErrors& own, std::vector<Finding>* fin
       f.n_differing = other.n_differing;
       break;
     }
-    first.push_back(std::move(f));
+    (is_behind_missing(fault, own, *findings) ? later : first).push_back(std::move(f));
   }
   for (size_t at = 0; at < findings->size(); ++at) {
     if (explained.count(at) == 0) first.push_back(std::move((*findings)[at]));
   }
+  std::move(later.begin(), later.end(), std::back_inserter(first));
   *findings = std::move(first);
 }
 

@@ -64,6 +64,7 @@ class QuantisedPair {
   // One fault may have misled what was told of the others' layers. Where mending it leaves fewer, those are the faults.
   void judge_behind_each(const Graph& source, const Measure& measure);
   Finding finding_of(size_t fault) const;
+  bool is_behind_missing(const QuantisedFault& fault, const OwnErrors& own, const std::vector<Finding>& findings) const;
 
   QuantisedSource source_;
   Graph written_, undone_;

@@ -22,19 +22,19 @@ struct UsedRange {
   double least_part() const { return low / own.low(); }
   double most_part() const { return high / own.high(); }
   // How far the source goes beyond the range, of the range to that side; of a short side, what is beyond it is of the long one: what is there
-  // has the same steps.
+  // has the same steps. An end at 0 may be one that was rounded there.
   double beyond() const {
     const double longest = std::max(-own.low(), own.high());
     const auto part = [&](double used, double end) {
       if (used <= 0) return 0.0;
-      return end <= 0 ? kFar : used <= end ? used / end : 1 + (used - end) / longest;
+      return end <= 0 && used > own.scale ? kFar : used <= end ? used / end : 1 + (used - end) / longest;
     };
     return std::max(part(-low, -own.low()), part(high, own.high()));
   }
   // Tells whether the range ends too early on one side, and goes on for nothing on the other.
-  bool is_moved() const {
+  bool is_moved(double part) const {
     const double below = own.low() - low, above = high - own.high(), most = std::max(below, above);
-    return most > kMoved * (own.high() - own.low()) && -std::min(below, above) >= most / 2;
+    return most > part * (own.high() - own.low()) && -std::min(below, above) >= most / 2;
   }
   // The zero point that leaves as much room, in parts of what is used, on both sides.
   double centred_zero() const {
@@ -43,8 +43,8 @@ struct UsedRange {
     return std::clamp(std::nearbyint(own.least - least / own.scale), own.least, own.most);
   }
   static constexpr double kFar = 1000;
-  static constexpr double kMoved =
-      0.1;  // of a range: more than a quantiser leaves out on one side where there is room on the other
+  // Parts of a range: more than a quantiser leaves out on one side where there is room on the other; and one that saw too few inputs.
+  static constexpr double kMoved = 0.1, kMovedOfFew = 0.25;
 };
 
 // The mean square of what rounding and ends take from the source's values, which something behind cuts off at `low` and `high`.

@@ -57,6 +57,11 @@ class Noise(unittest.TestCase):
             with self.subTest(cell):
                 hunt.run_cell(self.bench, cell, model, yardstick)
 
+    def test_a_file_without_a_certificate_is_refused(self):
+        self.bench.run = lambda words: None  # dnn-convert that writes no certificate
+        with self.assertRaises(hunt.Refused):
+            hunt.convert(self.bench, "to:pt", "net.txt", {})
+
     def test_faults_of_halves_are_found(self):
         ours, noise = self.bench.yardstick(self.net("float16", "2.1"))
         theirs = self.bench.outputs(self.net("float16", "2.0"), "--device", "cpu")  # 5 % off, in one channel
