@@ -1,7 +1,9 @@
 """Makes steps of training with Keras for bench/train: PYTHON bench/train_keras.py NET.keras BATCH THREADS
 
 The file is dnn-convert's, of the network that torch and dnn-train start from; Adam, random images, NHWC, float32, one call of
-train_on_batch a step, as a TensorFlow graph: compiled by XLA, which is Keras' default, a step takes several times as long on a CPU. Each line of standard input says how many steps; the answer is their milliseconds and the process's memory in MiB.
+train_on_batch a step, as a TensorFlow graph: compiled by XLA, which is Keras' default, a step takes several times as long on a CPU. The first
+line of the output names the versions. Each line of standard input says how many steps; the answer is their milliseconds and the process's
+memory in MiB.
 """
 import json
 import os

@@ -30,8 +30,8 @@ std::vector<Tensor> interpret_node(const Node& node, const std::vector<const Ten
 bool is_widened(DType dtype);
 
 // The same graph computing in float64: every value, constant and Cast target of a type that is_widened becomes float64. Nodes whose
-// operator works on one type stay in theirs, between Casts, where types have been inferred. Run it on inputs converted to float64: that is the yardstick other runs
-// are measured against.
+// operator works on one type stay in theirs, between Casts, where types have been inferred. Run it on inputs converted to float64: that is
+// the yardstick other runs are measured against.
 Graph widen_to_float64(const Graph& graph);
 
 }  // namespace dnn

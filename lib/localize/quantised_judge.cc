@@ -20,8 +20,8 @@ namespace {
 constexpr double kAdaptiveShare = 0.5;
 constexpr double kMostChannels = 0.75;  // whose ranges tell of a value whose channels were scaled
 constexpr size_t kFewestProducts = 3;   // biases from which a scale is held to be its input's times its weights'
-constexpr size_t kFewestRanges =
-    2;  // others from which a quantiser's are held to be symmetric: one is by chance, as noise is
+// Other ranges from which a quantiser's are held to be symmetric: one may be by chance.
+constexpr size_t kFewestRanges = 2;
 constexpr double kFits = 1.05;          // of a range: how far inputs like those that a quantiser saw go
 constexpr double kLeastUsual = 0.5;     // of a range: less is none that was chosen for inputs like these
 constexpr double kCorrected = 0.5;      // of what rounding takes in the mean, in the biases of most layers
