@@ -2,6 +2,7 @@
 #include "codegen/generate.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -14,6 +15,7 @@
 #include "codegen/parts.h"
 #include "codegen/print.h"
 #include "codegen/samples.h"
+#include "codegen/saturated_bytes.h"
 #include "codegen/segments.h"
 #include "graph/locate.h"
 #include "loops/steps.h"
@@ -121,8 +123,8 @@ struct Bindings {
 bool computes_on_integers(const Graph& graph) {
   return std::any_of(graph.order().begin(), graph.order().end(), [&](NodeId id) {
     const Node& head = *head_of(graph.node(id)).node;
-    return head.domain == kInternalDomain &&
-           (head.op == "QuantizedConv" || head.op == "ToReal" || head.op == "ToInteger");
+    return head.domain == kInternalDomain && (head.op == "QuantizedConv" || head.op == "QuantizedMatMul" ||
+                                              head.op == "ToReal" || head.op == "ToInteger");
   });
 }
 
@@ -248,6 +250,8 @@ class Generator {
       const bool last = &stage == &context.stages.back();
       const std::string text = comment(graph, node, stage.pattern);
       Kernel kernel = kernel_of(std::move(stage), text);
+      if (!target_.isa->gpu)
+        kernel.body = saturate_bytes(kernel.body, [&](const loops::Buffer& b) { return magnitude_of(bound, b); });
       kernel.exact = on_integers_ && target_.level->contract && !sums_products(kernel);
       Step step;
       step.node = id;
@@ -264,6 +268,13 @@ class Generator {
       add_step(std::move(step));
     }
     return true;
+  }
+
+  // The largest absolute value in a buffer of float32; infinity where it is not known.
+  double magnitude_of(const Bindings& bound, const loops::Buffer& buffer) {
+    const auto value = bound.values.find(buffer.name);
+    const bool known = value != bound.values.end() && is_constant(value->second);
+    return known ? packed_.magnitude(value->second) : std::numeric_limits<double>::infinity();
   }
 
   // With a step before it for each output that has a border.

@@ -10,6 +10,8 @@ static inline i32x4 widen_u8_i32x4(const uint8_t* x) { return (i32x4)vmovl_u16(v
 static inline i32x4 widen_i8_i32x4(const int8_t* x) { return (i32x4)vmovl_s16(vget_low_s16(vmovl_s8(vcreate_s8(four_bytes_i32x4(x))))); }
 static inline void narrow_u8_i32x4(uint8_t* y, i32x4 x) { const uint16x4_t h = vmovn_u32((uint32x4_t)x); const uint32_t r = vget_lane_u32(vreinterpret_u32_u8(vmovn_u16(vcombine_u16(h, h))), 0); __builtin_memcpy(y, &r, 4); }
 static inline void narrow_i8_i32x4(int8_t* y, i32x4 x) { narrow_u8_i32x4((uint8_t*)y, x); }
+static inline void saturate_u8_i32x4(uint8_t* y, i32x4 x) { const uint16x4_t h = vqmovun_s32((int32x4_t)x); const uint32_t r = vget_lane_u32(vreinterpret_u32_u8(vqmovn_u16(vcombine_u16(h, h))), 0); __builtin_memcpy(y, &r, 4); }
+static inline void saturate_i8_i32x4(int8_t* y, i32x4 x) { const int16x4_t h = vqmovn_s32((int32x4_t)x); const uint32_t r = vget_lane_u32(vreinterpret_u32_s8(vqmovn_s16(vcombine_s16(h, h))), 0); __builtin_memcpy(y, &r, 4); }
 static inline i32x4 round_i32x4(f32x4 x) { return (i32x4)vcvtnq_s32_f32((float32x4_t)x); }
 static inline i32x4 dot2_i32x4(i32x4 s, uint32_t x, const int16_t* w) { const int16x8_t v = vreinterpretq_s16_u32(vdupq_n_u32(x)), c = vld1q_s16(w); return s + (i32x4)vpaddq_s32(vmull_s16(vget_low_s16(c), vget_low_s16(v)), vmull_high_s16(c, v)); }
 static inline i32x4 dot2_u8_i32x4(i32x4 s, const uint8_t* x, const int16_t* w) { return dot2_i32x4(s, (uint32_t)x[0] | (uint32_t)x[1] << 16, w); }

@@ -48,8 +48,12 @@ std::string round_quotient(int64_t lanes, Arch architecture) {
       "high) { "
       "const f32x$L v = min_f32x$L(max_f32x$L(x, splat_f32x$L(low)), splat_f32x$L(high));",
       lanes);
-  std::string plain = cat(
-      open, with_lanes(" (void)reciprocal, (void)rest; return round_i32x$L(v / splat_f32x$L(divisor)); }\n", lanes));
+  const std::string wide = with_lanes(
+      "static inline i32x$L round_quotient_wide_i32x$L(f32x$L v, float divisor, float reciprocal, float rest) {",
+      lanes);
+  const std::string quotient =
+      with_lanes(" (void)reciprocal, (void)rest; return round_i32x$L(v / splat_f32x$L(divisor)); }\n", lanes);
+  const std::string plain = cat(open, quotient, wide, quotient);
   std::string condition, fused;
   if (architecture == Arch::Aarch64 && lanes == 4) {
     condition = "__aarch64__", fused = "(f32x4)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b)";
@@ -60,13 +64,12 @@ std::string round_quotient(int64_t lanes, Arch architecture) {
   } else {
     return plain;
   }
+  const std::string product = with_lanes(
+      " (void)divisor; return round_i32x$L(fused_f32x$L(v, splat_f32x$L(reciprocal), v * splat_f32x$L(rest))); }\n",
+      lanes);
   return cat("#if defined(", condition, ")\n",
              with_lanes("static inline f32x$L fused_f32x$L(f32x$L a, f32x$L b, f32x$L c) { return ", lanes), fused,
-             "; }\n", open,
-             with_lanes(" (void)divisor; return round_i32x$L(fused_f32x$L(v, splat_f32x$L(reciprocal), v * "
-                        "splat_f32x$L(rest))); }\n",
-                        lanes),
-             "#else\n", plain, "#endif\n");
+             "; }\n", open, product, wide, product, "#else\n", plain, "#endif\n");
 }
 
 // Weights of 16 bits, which a dot product takes two of.
@@ -109,6 +112,8 @@ constexpr std::string_view kPlain =
 static inline i32x$L widen_i8_i32x$L(const int8_t* x) { i32x$L r; for (int i = 0; i < $L; ++i) r[i] = x[i]; return r; }
 static inline void narrow_u8_i32x$L(uint8_t* y, i32x$L x) { for (int i = 0; i < $L; ++i) y[i] = (uint8_t)x[i]; }
 static inline void narrow_i8_i32x$L(int8_t* y, i32x$L x) { for (int i = 0; i < $L; ++i) y[i] = (int8_t)x[i]; }
+static inline void saturate_u8_i32x$L(uint8_t* y, i32x$L x) { narrow_u8_i32x$L(y, max_i32x$L(min_i32x$L(x, splat_i32x$L(255)), splat_i32x$L(0))); }
+static inline void saturate_i8_i32x$L(int8_t* y, i32x$L x) { narrow_i8_i32x$L(y, max_i32x$L(min_i32x$L(x, splat_i32x$L(127)), splat_i32x$L(-128))); }
 static inline i32x$L round_i32x$L(f32x$L x) { i32x$L r; for (int i = 0; i < $L; ++i) r[i] = (int32_t)nearbyintf(x[i]); return r; }
 static inline i32x$L dot4_u8_i32x$L(i32x$L s, const uint8_t* x, const int8_t* w) { for (int i = 0; i < $L; ++i) s[i] += x[0] * w[4 * i] + x[1] * w[4 * i + 1] + x[2] * w[4 * i + 2] + x[3] * w[4 * i + 3]; return s; }
 static inline i32x$L dot4_i8_i32x$L(i32x$L s, const int8_t* x, const int8_t* w) { for (int i = 0; i < $L; ++i) s[i] += x[0] * w[4 * i] + x[1] * w[4 * i + 1] + x[2] * w[4 * i + 2] + x[3] * w[4 * i + 3]; return s; }
@@ -137,6 +142,7 @@ typedef unsigned char u8x16_from __attribute__((vector_size(16)));
 static inline i32x16 widen_u8_i32x16(const uint8_t* x) { return __builtin_convertvector((u8x16_from)*(const i8x16_in_memory*)x, i32x16); }
 static inline i32x16 widen_i8_i32x16(const int8_t* x) { typedef signed char s8x16_from __attribute__((vector_size(16))); return __builtin_convertvector((s8x16_from)*(const i8x16_in_memory*)x, i32x16); }
 static inline i8x16 narrowed_i32x16(i32x16 x) { return __builtin_convertvector(x, i8x16); }
+static inline i8x16 saturated_i32x16(i32x16 x) { typedef signed char s8x16_of __attribute__((vector_size(16))); return (i8x16)__builtin_ia32_pmovsdb512_mask(x, (s8x16_of){0}, (unsigned short)-1); }
 static inline i32x16 round_i32x16(f32x16 x) { return (i32x16)__builtin_ia32_cvtps2dq512_mask(x, (i32x16){0}, (unsigned short)-1, 4); }
 static inline i32x16 multiply_pairs_i32x16(i16x32 a, i16x32 b) { return (i32x16)__builtin_ia32_pmaddwd512(a, b); }
 #define spread_bytes_i32x16(x, from) __builtin_ia32_pshufb512((i8x64)(x), (i8x64)(from))
@@ -146,6 +152,7 @@ static inline i32x16 four_times_i32x16(i32x4_of_16 x) { return __builtin_shuffle
 static inline i32x16 widen_u8_i32x16(const uint8_t* x) { return (i32x16)__builtin_ia32_pmovzxbd512_mask(*(const i8x16_in_memory*)x, (i32x16){0}, (unsigned short)-1); }
 static inline i32x16 widen_i8_i32x16(const int8_t* x) { return (i32x16)__builtin_ia32_pmovsxbd512_mask(*(const i8x16_in_memory*)x, (i32x16){0}, (unsigned short)-1); }
 static inline i8x16 narrowed_i32x16(i32x16 x) { return __builtin_ia32_pmovdb512_mask(x, (i8x16){0}, (unsigned short)-1); }
+static inline i8x16 saturated_i32x16(i32x16 x) { return __builtin_ia32_pmovsdb512_mask(x, (i8x16){0}, (unsigned short)-1); }
 static inline i32x16 round_i32x16(f32x16 x) { return (i32x16)__builtin_ia32_cvtps2dq512_mask(x, (i32x16){0}, (unsigned short)-1, 4); }
 static inline i32x16 multiply_pairs_i32x16(i16x32 a, i16x32 b) { return (i32x16)__builtin_ia32_pmaddwd512_mask(a, b, (i32x16){0}, (unsigned short)-1); }
 #define spread_bytes_i32x16(x, from) __builtin_ia32_pshufb512_mask((i8x64)(x), (i8x64)(from), (i8x64){0}, (unsigned long long)-1)
@@ -157,6 +164,8 @@ static inline i32x16 stack_i32x16(const char* x, int64_t stride, int n) { i32x16
 static inline i32x16 rows_i32x16(const void* x, int64_t stride, int n) { const i32x16 r = stack_i32x16((const char*)x, stride, n); const i32x4_of_16 bytes = {0x0c080400, 0x0d090501, 0x0e0a0602, 0x0f0b0703}; return (i32x16)spread_bytes_i32x16((i8x64)__builtin_shufflevector(r, r, 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), (i8x64)four_times_i32x16(bytes)); }
 static inline void narrow_u8_i32x16(uint8_t* y, i32x16 x) { *(i8x16_in_memory*)y = narrowed_i32x16(x); }
 static inline void narrow_i8_i32x16(int8_t* y, i32x16 x) { *(i8x16_in_memory*)y = narrowed_i32x16(x); }
+static inline void saturate_u8_i32x16(uint8_t* y, i32x16 x) { const i32x4_of_16 sign = {-0x7f7f7f80, -0x7f7f7f80, -0x7f7f7f80, -0x7f7f7f80}; *(i8x16_in_memory*)y = (i8x16)((i32x4_of_16)saturated_i32x16(x - 128) ^ sign); }
+static inline void saturate_i8_i32x16(int8_t* y, i32x16 x) { *(i8x16_in_memory*)y = saturated_i32x16(x); }
 )";
 
 // For processors that bring bytes of a vector into any order at once (IsaExtension::permutes).
@@ -181,6 +190,8 @@ static inline i32x8 widen_i8_i32x8(const int8_t* x) { return (i32x8)__builtin_ia
 static inline i16x8_of_8 halves_i32x8(i32x8 x) { i32x4_of_8 h[2]; __builtin_memcpy(h, &x, 32); return (i16x8_of_8)__builtin_ia32_packssdw128(h[0], h[1]); }
 static inline void narrow_u8_i32x8(uint8_t* y, i32x8 x) { const i16x8_of_8 h = halves_i32x8(x); const i64x2_of_8 r = (i64x2_of_8)__builtin_ia32_packuswb128(h, h); __builtin_memcpy(y, &r, 8); }
 static inline void narrow_i8_i32x8(int8_t* y, i32x8 x) { const i16x8_of_8 h = halves_i32x8(x); const i64x2_of_8 r = (i64x2_of_8)__builtin_ia32_packsswb128(h, h); __builtin_memcpy(y, &r, 8); }
+#define saturate_u8_i32x8 narrow_u8_i32x8
+#define saturate_i8_i32x8 narrow_i8_i32x8
 static inline i32x8 round_i32x8(f32x8 x) { return (i32x8)__builtin_ia32_cvtps2dq256(x); }
 static inline i32x8 multiply_pairs_i32x8(i16x16 a, i16x16 b) { return (i32x8)__builtin_ia32_pmaddwd256(a, b); }
 typedef char i8x32_of_8 __attribute__((vector_size(32)));
@@ -199,6 +210,8 @@ static inline i32x4 widen_i8_i32x4(const int8_t* x) { return spread_i32x4(x) >> 
 static inline i32x4 widen_u8_i32x4(const uint8_t* x) { return (spread_i32x4(x) >> 24) & 255; }
 static inline void narrow_u8_i32x4(uint8_t* y, i32x4 x) { const i16x8_of_4 h = (i16x8_of_4)__builtin_ia32_packssdw128(x, x); const int32_t r = packed_i32x4((i32x4)__builtin_ia32_packuswb128(h, h)); __builtin_memcpy(y, &r, 4); }
 static inline void narrow_i8_i32x4(int8_t* y, i32x4 x) { const i16x8_of_4 h = (i16x8_of_4)__builtin_ia32_packssdw128(x, x); const int32_t r = packed_i32x4((i32x4)__builtin_ia32_packsswb128(h, h)); __builtin_memcpy(y, &r, 4); }
+#define saturate_u8_i32x4 narrow_u8_i32x4
+#define saturate_i8_i32x4 narrow_i8_i32x4
 static inline i32x4 round_i32x4(f32x4 x) { return (i32x4)__builtin_ia32_cvtps2dq(x); }
 static inline i32x4 multiply_pairs_i32x4(i16x8 a, i16x8 b) { return (i32x4)__builtin_ia32_pmaddwd128(a, b); }
 static inline i32x4 rows_i32x4(const void* x, int64_t stride, int n) { i32x4 r = {0}; for (int k = 0; k < n; ++k) { int32_t v; __builtin_memcpy(&v, (const char*)x + k * stride, 4); r[k] = v; } return (i32x4)__builtin_shufflevector((i8x16_of_4)r, (i8x16_of_4)r, 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15); }

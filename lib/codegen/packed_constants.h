@@ -21,6 +21,8 @@ class PackedConstants {
   int64_t index_of(ValueId id, const loops::Layout& layout, DType dtype);
   // True where numbers of `dtype` are all that a constant holds.
   bool fits(ValueId id, DType dtype);
+  // The largest absolute value in a constant of float32; infinity where one is a NaN, or of another type.
+  double magnitude(ValueId id);
   Constants take() { return std::move(constants_); }
 
  private:
@@ -28,6 +30,7 @@ class PackedConstants {
   Constants constants_;
   std::map<std::tuple<ValueId, std::string, DType>, int64_t> index_;
   std::map<std::pair<ValueId, DType>, bool> fits_;
+  std::map<ValueId, double> magnitudes_;
 };
 
 }  // namespace dnn::codegen

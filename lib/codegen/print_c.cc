@@ -234,11 +234,16 @@ class CVocabulary : public Vocabulary {
   std::string narrow(DType to, int64_t lanes, const std::string& pointer, const std::string& value) const override {
     return cat("narrow_", type_suffix(to, 1), "_i32x", lanes, "(", pointer, ", ", value, ")");
   }
+  std::string narrow_saturated(DType to, int64_t lanes, const std::string& pointer,
+                               const std::string& value) const override {
+    return cat("saturate_", type_suffix(to, 1), "_i32x", lanes, "(", pointer, ", ", value, ")");
+  }
   std::string round_to_integer(int64_t lanes, const std::string& real) const override {
     return cat("round_i32x", lanes, "(", real, ")");
   }
   std::string round_quotient(int64_t lanes, const std::vector<std::string>& operands) const override {
-    return cat("round_quotient_i32x", lanes, "(", join(operands), ")");
+    return cat(operands.size() > 4 ? "round_quotient_i32x" : "round_quotient_wide_i32x", lanes, "(", join(operands),
+               ")");
   }
   std::string integer_to_real(int64_t lanes, const std::string& integer) const override {
     return cat("to_f32x", lanes, "(", integer, ")");

@@ -18,6 +18,13 @@ Text gather(const Place& place, const Expr& e) {
 }
 
 std::string print_rounded(const Place& place, const Expr& real) {
+  if (const auto quotient = place.saturates ? saturated_quotient(real) : std::nullopt) {
+    std::vector<std::string> operands = {splat(place, print(place, quotient->dividend), DType::Float32)};
+    for (const float f : {quotient->divisor, quotient->reciprocal, quotient->rest})
+      operands.push_back(float_text(DType::Float32, f));
+    std::string text = place.words->round_quotient(place.lanes, operands);
+    if (!text.empty()) return text;
+  }
   if (const auto quotient = rounded_quotient(real)) {
     std::vector<std::string> operands = {splat(place, print(place, quotient->dividend), DType::Float32)};
     for (const float f : {quotient->divisor, quotient->reciprocal, quotient->rest, quotient->low, quotient->high})

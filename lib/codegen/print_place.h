@@ -16,6 +16,7 @@ struct Place {
   std::string lane = {};        // variable of the vector loop around it, "" where there is none
   int64_t lanes = 1;
   int64_t lane_element = -1;  // of registers that hold vectors this lane, as a scalar
+  bool saturates = false;     // what is rounded becomes a byte that saturates
 
   bool in_lanes() const { return !lane.empty(); }
   // The ranges, the lane's among them.

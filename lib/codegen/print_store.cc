@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "codegen/print_expression.h"
+#include "codegen/saturated_bytes.h"
 #include "ops/quantization.h"
 
 namespace dnn::codegen {
@@ -41,6 +42,14 @@ bool narrows(const Place& place, const Expr& value) {
 }
 
 Lines store_bytes(const Place& place, const Buffer& buffer, const Expr& offset, const Expr& stored) {
+  if (const auto integer = saturated(stored); integer && place.side_by_side(offset)) {
+    Place saturating = place;
+    saturating.saturates = true;
+    const std::string value = splat(place, print(saturating, *integer), DType::Int32);
+    const std::string first = print_pointer(place, buffer, place.at_lane(offset, 0));
+    const std::string text = place.words->narrow_saturated(buffer.dtype, place.lanes, first, value);
+    if (!text.empty()) return {text + ";"};
+  }
   const std::string value = splat(place, print(place, stored->args[0]), DType::Int32);
   if (place.side_by_side(offset)) {
     const std::string first = print_pointer(place, buffer, place.at_lane(offset, 0));

@@ -15,6 +15,8 @@ using namespace loops;
 
 // Integers beyond these are none of 8 bits. Divisors whose reciprocal and its rest are far from overflow and underflow.
 constexpr double kMostInteger = 1024, kMostDivisor = 0x1p60;
+// Zero points are 8-bit integers, so that such integers are beyond a byte with any of them.
+constexpr double kMostSaturated = 512;
 // Floats on each side of a number half way that are tried.
 constexpr int kNear = 8;
 
@@ -43,15 +45,11 @@ bool same(const RoundedQuotient& r, double low, double high) {
   return true;
 }
 
-}  // namespace
-
-std::optional<RoundedQuotient> rounded_quotient(const Expr& real) {
-  if (real->op != Op::Min || real->args[0]->op != Op::Max || !is_constant(real->args[1])) return std::nullopt;
-  const Expr &kept = real->args[0], &quotient = kept->args[0];
-  if (!is_constant(kept->args[1]) || quotient->op != Op::Div || quotient->dtype != DType::Float32 ||
-      !is_constant(quotient->args[1]))
+// The quotient by the constant `divisor`, kept between whole numbers low and high.
+std::optional<RoundedQuotient> quotient_of(const Expr& quotient, double low, double high) {
+  if (quotient->op != Op::Div || quotient->dtype != DType::Float32 || !is_constant(quotient->args[1]))
     return std::nullopt;
-  const double low = kept->args[1]->f, high = real->args[1]->f, divisor = quotient->args[1]->f;
+  const double divisor = quotient->args[1]->f;
   if (!(low < high) || std::abs(low) > kMostInteger || std::abs(high) > kMostInteger || std::nearbyint(low) != low ||
       std::nearbyint(high) != high || !(divisor > 1 / kMostDivisor && divisor < kMostDivisor))
     return std::nullopt;
@@ -61,6 +59,18 @@ std::optional<RoundedQuotient> rounded_quotient(const Expr& real) {
   const RoundedQuotient result = {quotient->args[0],           c, reciprocal, rest, static_cast<float>(low) * c,
                                   static_cast<float>(high) * c};
   return same(result, low, high) ? std::optional(result) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<RoundedQuotient> rounded_quotient(const Expr& real) {
+  if (real->op != Op::Min || real->args[0]->op != Op::Max || !is_constant(real->args[1])) return std::nullopt;
+  const Expr& kept = real->args[0];
+  return is_constant(kept->args[1]) ? quotient_of(kept->args[0], kept->args[1]->f, real->args[1]->f) : std::nullopt;
+}
+
+std::optional<RoundedQuotient> saturated_quotient(const Expr& real) {
+  return quotient_of(real, -kMostSaturated, kMostSaturated);
 }
 
 }  // namespace dnn::codegen

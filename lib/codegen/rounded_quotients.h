@@ -18,4 +18,8 @@ struct RoundedQuotient {
 // The quotient that is about to be rounded; nothing where there is no such quotient, or where the two differ for an x.
 std::optional<RoundedQuotient> rounded_quotient(const loops::Expr& real);
 
+// The same of x / divisor where the integer becomes a byte that saturates, zero point added: round(fma(x, reciprocal, x * rest)). Beyond what a byte
+// holds the two may differ, but both lie beyond it.
+std::optional<RoundedQuotient> saturated_quotient(const loops::Expr& real);
+
 }  // namespace dnn::codegen

@@ -57,6 +57,40 @@ std::optional<loops::Layout> without_channels(const Buffer& y) {
   return bytes == y.layout ? std::optional(words) : std::nullopt;
 }
 
+// The layout of y without the blocks of one axis, in which it has no border.
+loops::Layout without_block(const Buffer& y, int axis) {
+  loops::Layout result;
+  std::vector<int> order;
+  for (const LayoutDim& dim : y.layout.dims(y.shape)) {
+    if (dim.outermost) {
+      order.push_back(dim.axis);
+    } else if (dim.axis != axis) {
+      result.block(dim.axis, dim.extent);
+    }
+  }
+  return result.order(order);
+}
+
+// In place of the loop over `element` in `nest`, whose turns make the bytes of a word by the store `s`: that word.
+void store_words(Kernel* kernel, const std::vector<Stmt>& nest, const Stmt& s, const std::string& element,
+                 const BufferRef& words, const std::vector<Expr>& indices) {
+  const auto number = [](int64_t i) { return constant_int(DType::Int32, i); };
+  Expr word;
+  for (int64_t c = 0; c < loop_extent(kernel->body, element); ++c) {
+    const Expr byte = binary(Op::And, substitute(s->value->args[0], {{element, constant_index(c)}}), number(255));
+    // The fourth has the word's sign, which no shift of a positive number may reach.
+    const Expr moved = c == 3 ? (binary(Op::Xor, byte, number(128)) - number(128)) * number(int64_t{1} << 24)
+                              : binary(Op::ShiftLeft, byte, number(8 * c));
+    word = c == 0 ? byte : binary(Op::Or, word, moved);
+  }
+  Stmt body = store(words, indices, word);
+  for (auto l = nest.rbegin(); l != nest.rend(); ++l) {
+    if ((*l)->variable != element) body = loop((*l)->variable, (*l)->extent, body, (*l)->loop);
+  }
+  std::replace(kernel->arguments.begin(), kernel->arguments.end(), s->buffer, words);
+  kernel->body = body;
+}
+
 }  // namespace
 
 void channels_in_words(Kernel* kernel) {
@@ -77,23 +111,41 @@ void channels_in_words(Kernel* kernel) {
   words->dtype = DType::Int32;
   words->shape[1] = 1;
   words->layout = *layout;
-  const auto number = [](int64_t i) { return constant_int(DType::Int32, i); };
-  Expr word;
-  for (int64_t c = 0; c < s->buffer->shape[1]; ++c) {
-    const Expr byte = binary(Op::And, substitute(s->value->args[0], {{channel, constant_index(c)}}), number(255));
-    // The fourth has the word's sign, which no shift of a positive number may reach.
-    const Expr moved = c == 3 ? (binary(Op::Xor, byte, number(128)) - number(128)) * number(int64_t{1} << 24)
-                              : binary(Op::ShiftLeft, byte, number(8 * c));
-    word = c == 0 ? byte : binary(Op::Or, word, moved);
-  }
   std::vector<Expr> indices = s->indices;
   indices[1] = constant_index(0);
-  Stmt body = store(words, indices, word);
-  for (auto l = nest.rbegin(); l != nest.rend(); ++l) {
-    if ((*l)->variable != channel) body = loop((*l)->variable, (*l)->extent, body, (*l)->loop);
-  }
-  std::replace(kernel->arguments.begin(), kernel->arguments.end(), s->buffer, BufferRef(words));
-  kernel->body = body;
+  store_words(kernel, nest, s, channel, words, indices);
+}
+
+void rows_in_words(Kernel* kernel) {
+  std::vector<Stmt> nest;
+  Stmt s = in_integers(kernel->body);
+  for (; s->kind == StmtKind::For; s = s->children[0]) nest.push_back(s);
+  if (nest.empty() || s->kind != StmtKind::Store || !is_byte(s->buffer->dtype)) return;
+  const Buffer& y = *s->buffer;
+  const std::vector<LayoutDim> dims = y.layout.dims(y.shape);
+  const int axis = dims.back().axis;
+  const std::string& row = nest.back()->variable;
+  // In words the outer dims and the blocks of columns stay as they are.
+  if (dims.back().extent != kDot || dims.back().outermost || nest.back()->extent != kDot || y.layout.has_halo() ||
+      y.layout.block_of(axis) != kDot || y.shape[axis] % kDot != 0)
+    return;
+  int64_t step = 0;
+  const Ranges ranges = loop_ranges(kernel->body);
+  const Expr first = simplify(substitute(s->indices[axis], {{row, constant_index(0)}}), ranges);
+  const auto of_row = [&](const Expr& e) { return uses_variable(e, row); };
+  if (!linear_coefficient(s->indices[axis], row, ranges, &step) || step != 1 ||
+      std::count_if(s->indices.begin(), s->indices.end(), of_row) != 1)
+    return;
+  auto words = std::make_shared<Buffer>(y);
+  words->dtype = DType::Int32;
+  words->shape[axis] /= kDot;
+  words->layout = without_block(y, axis);
+  std::vector<Expr> indices = s->indices;
+  indices[axis] = simplify(floordiv(first, constant_index(kDot)), ranges);
+  const Expr rest = simplify(first - indices[axis] * kDot, ranges);
+  int64_t left = 0;
+  if (!constant_value(rest, &left) || left != 0) return;
+  store_words(kernel, nest, s, row, words, indices);
 }
 
 Stmt bytes_in_vectors(const Stmt& given) {

@@ -12,6 +12,10 @@ loops::Stmt bytes_in_vectors(const loops::Stmt& body);
 // not there become 0. Other kernels stay. Only for machines that have the low byte of a word first.
 void channels_in_words(loops::Kernel* kernel);
 
+// A map that stores rows of bytes in blocks of kDot of them, each row of a block by a turn of its innermost loop: the same, for as many columns as a
+// vector has lanes.
+void rows_in_words(loops::Kernel* kernel);
+
 // The border of y: the channels of a block in vectors, block by block outermost.
 loops::Stmt byte_border(const loops::Stmt& body, const loops::Buffer& y);
 

@@ -31,13 +31,17 @@ class QuantizedSchedule {
       : kernel_(kernel), body_(kernel.body), packable_(packable), options_(options) {}
 
   Kernel run() {
-    const bool conv = kernel_.pattern == "quantized_conv";
+    const bool conv = kernel_.pattern == "quantized_conv" || is_matmul();
     body_ = simplify(drop_guards(body_, conv));
     if (kernel_.pattern == "border") {
       body_ = byte_border(body_, *kernel_.arguments[0]);
+    } else if (kernel_.pattern == "row_sums") {  // in vectors as it is
     } else if (!conv && !options_.target.isa->gpu && isa().lanes(DType::Int32) > 1) {
       kernel_.body = body_;
-      if (kernel_.pattern == "map" && !options_.any_byte_order) channels_in_words(&kernel_);
+      if (kernel_.pattern == "map" && !options_.any_byte_order) {
+        channels_in_words(&kernel_);
+        rows_in_words(&kernel_);
+      }
       body_ = bytes_in_vectors(kernel_.body);
     } else if (!options_.target.isa->gpu && isa().lanes(DType::Int32) > 1) {
       if (extent("m") > 1 && groups_are_blocks() && find_operands() && dot_fits()) {
@@ -54,6 +58,8 @@ class QuantizedSchedule {
 
  private:
   const Isa& isa() const { return *options_.target.isa; }
+  // A product of two matrices: m are its columns, o0 its rows. Its factor to the right lies as weights do.
+  bool is_matmul() const { return kernel_.pattern == "quantized_matmul"; }
   int64_t extent(const std::string& v) const { return loop_extent(body_, v); }
   int64_t registers_of_vector() const { return std::max<int64_t>(1, kIntegerLanes / isa().lanes(DType::Int32)); }
 
@@ -64,11 +70,11 @@ class QuantizedSchedule {
 
   // True where the place depends on a loop of the sum.
   static bool is_summed(const Access& access) {
-    const auto depends = [&](const std::string& v) {
-      return std::any_of(access.indices.begin(), access.indices.end(),
-                         [&](const Expr& e) { return uses_variable(e, v); });
-    };
-    return depends("c") || depends("k0") || depends("k1") || depends("k2");
+    return moves_with(access, "c") || moves_with(access, "k0") || moves_with(access, "k1") || moves_with(access, "k2");
+  }
+  static bool moves_with(const Access& access, const std::string& v) {
+    return std::any_of(access.indices.begin(), access.indices.end(),
+                       [&](const Expr& e) { return uses_variable(e, v); });
   }
 
   // The input, the weights and what is read by channel of the output.
@@ -78,17 +84,22 @@ class QuantizedSchedule {
       const DType dtype = access.buffer->dtype;
       if (dtype == DType::Int32 || dtype == DType::Float32) {
         if (access.buffer->shape.size() == 1) by_channel_.push_back(access.buffer);
-      } else if (packable_.count(access.buffer.get()) != 0 && (dtype == DType::Int8 || dtype == DType::Int16)) {
+      } else if (is_matmul() ? is_summed(access) && moves_with(access, "m")
+                             : packable_.count(access.buffer.get()) != 0 && dtype != DType::UInt8) {
         weights_ = access.buffer;
       } else if (input_ == nullptr || is_summed(access)) {  // else what a map behind the layer reads
         input_ = access.buffer;
       }
     }
-    return weights_ != nullptr && input_ != nullptr && weights_->layout.row_major();
+    return weights_ != nullptr && input_ != nullptr && (is_matmul() || weights_->layout.row_major());
   }
 
   // Channels of the input that lie side by side: in its blocks, or all of them where they are its last axis.
   int64_t channels_together() const {
+    if (is_matmul()) {
+      const int64_t room = input_->layout.capacity(input_->shape, static_cast<int>(input_->shape.size()) - 1);
+      return room % kIntegerLanes == 0 ? kIntegerLanes : kDot;
+    }
     const int64_t block = input_->layout.block_of(1);
     if (input_->shape.size() > 2) return block;
     return input_->layout.row_major() ? (input_->shape[1] % kIntegerLanes == 0 ? kIntegerLanes
@@ -182,8 +193,8 @@ class QuantizedSchedule {
 
   QuantizedWork work() const {
     const std::string row = row_axis();
-    const int64_t block_bytes = element_count(weights_->shape) / weights_->shape[0] * kIntegerLanes *
-                                static_cast<int64_t>(dtype_size(weights_->dtype));
+    const int64_t depth = is_matmul() ? input_->shape.back() : element_count(weights_->shape) / weights_->shape[0];
+    const int64_t block_bytes = depth * kIntegerLanes * static_cast<int64_t>(dtype_size(weights_->dtype));
     return {.blocks = extent("m_o"),
             .columns = std::max<int64_t>(1, extent(last_axis())),
             .rows = row.empty() ? 1 : extent(row),
@@ -300,7 +311,9 @@ bool in_wide_numbers(const Stmt& s) {
 }  // namespace
 
 bool is_quantized(const Kernel& kernel) {
-  if (kernel.pattern == "quantized_conv") return true;
+  for (const char* pattern : {"quantized_conv", "quantized_matmul", "row_sums", "column_sums"}) {
+    if (kernel.pattern == pattern) return true;
+  }
   if (kernel.pattern == "border") return is_byte(kernel.arguments[0]->dtype);
   if (kernel.pattern != "map" && kernel.pattern != "pool") return false;
   if (!in_wide_numbers(kernel.body)) return false;

@@ -225,6 +225,16 @@ BufferRef local_buffer(std::string name, DType dtype, Shape shape) {
   return std::make_shared<Buffer>(Buffer{std::move(name), dtype, std::move(shape), {}, Scope::Local});
 }
 
+bool lies_in_rows(const Buffer& buffer) {
+  const int last = static_cast<int>(buffer.shape.size()) - 1;
+  bool at_end = true;
+  for (const LayoutDim& dim : buffer.layout.dims(buffer.shape)) {
+    if (dim.axis == last && dim.outermost) at_end = true;
+    if (dim.axis != last) at_end = false;
+  }
+  return at_end;
+}
+
 Expr rewrite(const Expr& expr, const std::function<Expr(const Expr&)>& visit) {
   if (expr->args.empty()) return visit(expr);
   std::vector<Expr> args;

@@ -150,6 +150,9 @@ inline Expr floormod(Expr a, Expr b) { return binary(Op::FloorMod, std::move(a),
 inline Expr max(Expr a, Expr b) { return binary(Op::Max, std::move(a), std::move(b)); }
 inline Expr min(Expr a, Expr b) { return binary(Op::Min, std::move(a), std::move(b)); }
 
+// True where elements along the last axis lie side by side.
+bool lies_in_rows(const Buffer& buffer);
+
 // How a loop runs. Unrolled and Vector loops are tile loops: jam() stops at them, printers expand them. A Threads loop is run by as many
 // threads side by side, none of which goes on before all are done; those of a kernel have one extent and none lies in another. A Matrix loop, over
 // the depth of a product in a Threads loop, may be run by all threads of a warp together (codegen/matrix_products.h).

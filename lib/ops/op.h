@@ -75,7 +75,7 @@ struct LowerContext {
   const Shape& shape(size_t i) const { return inputs[i]->shape; }
   const Tensor* constant(size_t i) const { return i < constants.size() ? constants[i] : nullptr; }
   void emit(std::string pattern, loops::Stmt body) { stages.push_back({std::move(pattern), std::move(body)}); }
-  loops::BufferRef temporary(std::string name, DType dtype, Shape shape);
+  loops::BufferRef temporary(std::string name, DType dtype, Shape shape, loops::Layout layout = {});
 };
 
 // What an operator's permute() rewrites: the node is to compute on tensors whose axes stand in another order.

@@ -95,8 +95,9 @@ const Tensor& ReferenceContext::input(size_t i) const {
   return *inputs[i];
 }
 
-loops::BufferRef LowerContext::temporary(std::string name, DType dtype, Shape shape) {
-  temporaries.push_back(std::make_shared<loops::Buffer>(loops::Buffer{std::move(name), dtype, std::move(shape), {}}));
+loops::BufferRef LowerContext::temporary(std::string name, DType dtype, Shape shape, loops::Layout layout) {
+  temporaries.push_back(
+      std::make_shared<loops::Buffer>(loops::Buffer{std::move(name), dtype, std::move(shape), std::move(layout)}));
   return temporaries.back();
 }
 

@@ -64,6 +64,7 @@ class Chooser {
       again = blocked_.size() != before;
     }
     for (NodeId id : graph_.order()) copies_of(id);
+    for (NodeId id : graph_.order()) pad_rows(id);
     for (auto id = graph_.order().rbegin(); id != graph_.order().rend(); ++id) {
       const Node& node = graph_.node(*id);
       if (channel_concat(graph_, node)) pass_border_on(*id, node.outputs[0], node.inputs);
@@ -86,13 +87,25 @@ class Chooser {
   }
 
  private:
-  // A 4-D value, of floats or bytes, that a kernel makes and only kernels read or the device unpacks.
-  bool may_change(ValueId v) const {
+  // A value, of floats or bytes, that a kernel makes and only kernels read or the device unpacks.
+  bool is_made_by_kernel(ValueId v) const {
     if (v == kNoValue || graph_.is_output(v) || graph_.is_input(v) || graph_.constant(v) != nullptr) return false;
     const Type& type = graph_.value(v).type;
     const NodeId producer = uses_.producer[v];
-    return type.fixed() && (has_vectors(type.dtype) || is_byte(type.dtype)) && type.shape->size() == 4 &&
-           producer >= 0 && lowers(producer);
+    return type.fixed() && (has_vectors(type.dtype) || is_byte(type.dtype)) && producer >= 0 && lowers(producer);
+  }
+  bool may_change(ValueId v) const { return is_made_by_kernel(v) && graph_.value(v).type.shape->size() == 4; }
+
+  // Rows of what a product of bytes reads and makes get room for whole vectors.
+  void pad_rows(NodeId id) {
+    const Node& node = graph_.node(id);
+    const Head anchor = head_of(node);
+    if (!is_internal(*anchor.node, "QuantizedMatMul")) return;
+    for (const ValueId v : {anchor.inputs[0], node.outputs[0]}) {
+      if (!is_made_by_kernel(v) || blocked_.count(v) != 0 || layouts_.count(v) != 0) continue;
+      const auto last = static_cast<int>(graph_.value(v).type.shape->size()) - 1;
+      if ((*graph_.value(v).type.shape)[last].size % kBlock != 0) layouts_[v].block(last, kBlock);
+    }
   }
 
   bool lowers(NodeId id) const {

@@ -35,7 +35,7 @@ bool is_to_integer(const Node& node) { return node.domain == kInternalDomain && 
 
 // True where a kernel that `head` begins may end in bytes: its schedule has vectors for both.
 bool ends_in_bytes(const Graph& graph, const Node& head) {
-  if (head.domain == kInternalDomain && head.op == "QuantizedConv") return true;
+  if (is_internal(head, "QuantizedConv") || is_internal(head, "QuantizedMatMul")) return true;
   return elementwise(head) && std::any_of(head.inputs.begin(), head.inputs.end(), [&](ValueId v) {
            return v != kNoValue && is_byte(graph.value(v).type.dtype);
          });

@@ -88,7 +88,7 @@ class Row {
         y(context.outputs[0]),
         dtype(x->dtype),
         size(x->shape.back()),
-        lanes(x->layout.row_major() ? loops::LoopKind::Vector : loops::LoopKind::Serial) {}
+        lanes(lies_in_rows(*x) ? loops::LoopKind::Vector : loops::LoopKind::Serial) {}
 
   std::vector<loops::Expr> at(loops::Expr i) const {
     std::vector<loops::Expr> indices;

@@ -12,7 +12,7 @@ void map_6f98b1289790(void* const* args, int64_t begin, int64_t end) {
 
 // exact: products are rounded before they are added
 // QuantizedConv (quantized_conv): uint8[1,8,4,4] int8[16,8,1,1] int32[16] float32[16] -> uint8[1,16,4,4]
-static void quantized_conv_ba392109f1b9_plain(void* const* args, int64_t begin, int64_t end) {
+static void quantized_conv_16d09cd363de_plain(void* const* args, int64_t begin, int64_t end) {
   uint8_t* restrict const y0 = (uint8_t*)args[0];
   int32_t* restrict const x2 = (int32_t*)args[1];
   uint8_t* restrict const x0 = (uint8_t*)args[2];
@@ -46,7 +46,7 @@ static void quantized_conv_ba392109f1b9_plain(void* const* args, int64_t begin, 
     sum_3_0 = dot4_u8_i32x8(sum_3_0, x0 + (((o0 * 64) + 52)), x1 + (64));
     sum_3_1 = dot4_u8_i32x8(sum_3_1, x0 + (((o0 * 64) + 52)), x1 + (96));
     {
-      const i32x8 value = (round_i32x8(min_f32x8(max_f32x8((to_f32x8(sum_0_0) * ((f32x8)*(const f32x8_in_memory*)(x3 + (0)))), splat_f32x8((-130.0f))), splat_f32x8(125.0f))) + 130);
+      const i32x8 value = min_i32x8(max_i32x8((round_i32x8((to_f32x8(sum_0_0) * ((f32x8)*(const f32x8_in_memory*)(x3 + (0))))) + 130), splat_i32x8(0)), splat_i32x8(255));
       y0[(o0 * 4)] = (uint8_t)value[0];
       y0[((o0 * 4) + 16)] = (uint8_t)value[1];
       y0[((o0 * 4) + 32)] = (uint8_t)value[2];
@@ -57,7 +57,7 @@ static void quantized_conv_ba392109f1b9_plain(void* const* args, int64_t begin, 
       y0[((o0 * 4) + 112)] = (uint8_t)value[7];
     }
     {
-      const i32x8 value = (round_i32x8(min_f32x8(max_f32x8((to_f32x8(sum_0_1) * ((f32x8)*(const f32x8_in_memory*)(x3 + (8)))), splat_f32x8((-130.0f))), splat_f32x8(125.0f))) + 130);
+      const i32x8 value = min_i32x8(max_i32x8((round_i32x8((to_f32x8(sum_0_1) * ((f32x8)*(const f32x8_in_memory*)(x3 + (8))))) + 130), splat_i32x8(0)), splat_i32x8(255));
       y0[((o0 * 4) + 128)] = (uint8_t)value[0];
       y0[((o0 * 4) + 144)] = (uint8_t)value[1];
       y0[((o0 * 4) + 160)] = (uint8_t)value[2];
@@ -68,7 +68,7 @@ static void quantized_conv_ba392109f1b9_plain(void* const* args, int64_t begin, 
       y0[((o0 * 4) + 240)] = (uint8_t)value[7];
     }
     {
-      const i32x8 value = (round_i32x8(min_f32x8(max_f32x8((to_f32x8(sum_1_0) * ((f32x8)*(const f32x8_in_memory*)(x3 + (0)))), splat_f32x8((-130.0f))), splat_f32x8(125.0f))) + 130);
+      const i32x8 value = min_i32x8(max_i32x8((round_i32x8((to_f32x8(sum_1_0) * ((f32x8)*(const f32x8_in_memory*)(x3 + (0))))) + 130), splat_i32x8(0)), splat_i32x8(255));
       y0[((o0 * 4) + 1)] = (uint8_t)value[0];
       y0[((o0 * 4) + 17)] = (uint8_t)value[1];
       y0[((o0 * 4) + 33)] = (uint8_t)value[2];
@@ -79,7 +79,7 @@ static void quantized_conv_ba392109f1b9_plain(void* const* args, int64_t begin, 
       y0[((o0 * 4) + 113)] = (uint8_t)value[7];
     }
     {
-      const i32x8 value = (round_i32x8(min_f32x8(max_f32x8((to_f32x8(sum_1_1) * ((f32x8)*(const f32x8_in_memory*)(x3 + (8)))), splat_f32x8((-130.0f))), splat_f32x8(125.0f))) + 130);
+      const i32x8 value = min_i32x8(max_i32x8((round_i32x8((to_f32x8(sum_1_1) * ((f32x8)*(const f32x8_in_memory*)(x3 + (8))))) + 130), splat_i32x8(0)), splat_i32x8(255));
       y0[((o0 * 4) + 129)] = (uint8_t)value[0];
       y0[((o0 * 4) + 145)] = (uint8_t)value[1];
       y0[((o0 * 4) + 161)] = (uint8_t)value[2];
@@ -90,7 +90,7 @@ static void quantized_conv_ba392109f1b9_plain(void* const* args, int64_t begin, 
       y0[((o0 * 4) + 241)] = (uint8_t)value[7];
     }
     {
-      const i32x8 value = (round_i32x8(min_f32x8(max_f32x8((to_f32x8(sum_2_0) * ((f32x8)*(const f32x8_in_memory*)(x3 + (0)))), splat_f32x8((-130.0f))), splat_f32x8(125.0f))) + 130);
+      const i32x8 value = min_i32x8(max_i32x8((round_i32x8((to_f32x8(sum_2_0) * ((f32x8)*(const f32x8_in_memory*)(x3 + (0))))) + 130), splat_i32x8(0)), splat_i32x8(255));
       y0[((o0 * 4) + 2)] = (uint8_t)value[0];
       y0[((o0 * 4) + 18)] = (uint8_t)value[1];
       y0[((o0 * 4) + 34)] = (uint8_t)value[2];
@@ -101,7 +101,7 @@ static void quantized_conv_ba392109f1b9_plain(void* const* args, int64_t begin, 
       y0[((o0 * 4) + 114)] = (uint8_t)value[7];
     }
     {
-      const i32x8 value = (round_i32x8(min_f32x8(max_f32x8((to_f32x8(sum_2_1) * ((f32x8)*(const f32x8_in_memory*)(x3 + (8)))), splat_f32x8((-130.0f))), splat_f32x8(125.0f))) + 130);
+      const i32x8 value = min_i32x8(max_i32x8((round_i32x8((to_f32x8(sum_2_1) * ((f32x8)*(const f32x8_in_memory*)(x3 + (8))))) + 130), splat_i32x8(0)), splat_i32x8(255));
       y0[((o0 * 4) + 130)] = (uint8_t)value[0];
       y0[((o0 * 4) + 146)] = (uint8_t)value[1];
       y0[((o0 * 4) + 162)] = (uint8_t)value[2];
@@ -112,7 +112,7 @@ static void quantized_conv_ba392109f1b9_plain(void* const* args, int64_t begin, 
       y0[((o0 * 4) + 242)] = (uint8_t)value[7];
     }
     {
-      const i32x8 value = (round_i32x8(min_f32x8(max_f32x8((to_f32x8(sum_3_0) * ((f32x8)*(const f32x8_in_memory*)(x3 + (0)))), splat_f32x8((-130.0f))), splat_f32x8(125.0f))) + 130);
+      const i32x8 value = min_i32x8(max_i32x8((round_i32x8((to_f32x8(sum_3_0) * ((f32x8)*(const f32x8_in_memory*)(x3 + (0))))) + 130), splat_i32x8(0)), splat_i32x8(255));
       y0[((o0 * 4) + 3)] = (uint8_t)value[0];
       y0[((o0 * 4) + 19)] = (uint8_t)value[1];
       y0[((o0 * 4) + 35)] = (uint8_t)value[2];
@@ -123,7 +123,7 @@ static void quantized_conv_ba392109f1b9_plain(void* const* args, int64_t begin, 
       y0[((o0 * 4) + 115)] = (uint8_t)value[7];
     }
     {
-      const i32x8 value = (round_i32x8(min_f32x8(max_f32x8((to_f32x8(sum_3_1) * ((f32x8)*(const f32x8_in_memory*)(x3 + (8)))), splat_f32x8((-130.0f))), splat_f32x8(125.0f))) + 130);
+      const i32x8 value = min_i32x8(max_i32x8((round_i32x8((to_f32x8(sum_3_1) * ((f32x8)*(const f32x8_in_memory*)(x3 + (8))))) + 130), splat_i32x8(0)), splat_i32x8(255));
       y0[((o0 * 4) + 131)] = (uint8_t)value[0];
       y0[((o0 * 4) + 147)] = (uint8_t)value[1];
       y0[((o0 * 4) + 163)] = (uint8_t)value[2];
@@ -138,7 +138,7 @@ static void quantized_conv_ba392109f1b9_plain(void* const* args, int64_t begin, 
 #if defined(__AVX2__) && defined(__FMA__) && defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
 // exact: products are rounded before they are added
 // QuantizedConv (quantized_conv): uint8[1,8,4,4] int8[16,8,1,1] int32[16] float32[16] -> uint8[1,16,4,4]
-__attribute__((target("avx512vnni"))) static void quantized_conv_ba392109f1b9_dot(void* const* args, int64_t begin, int64_t end) {
+__attribute__((target("avx512vnni"))) static void quantized_conv_16d09cd363de_dot(void* const* args, int64_t begin, int64_t end) {
   uint8_t* restrict const y0 = (uint8_t*)args[0];
   int32_t* restrict const x2 = (int32_t*)args[1];
   uint8_t* restrict const x0 = (uint8_t*)args[2];
@@ -172,7 +172,7 @@ __attribute__((target("avx512vnni"))) static void quantized_conv_ba392109f1b9_do
     sum_3_0 = dot4v_u8_i32x8(sum_3_0, x0 + (((o0 * 64) + 52)), x1 + (64));
     sum_3_1 = dot4v_u8_i32x8(sum_3_1, x0 + (((o0 * 64) + 52)), x1 + (96));
     {
-      const i32x8 value = (round_i32x8(min_f32x8(max_f32x8((to_f32x8(sum_0_0) * ((f32x8)*(const f32x8_in_memory*)(x3 + (0)))), splat_f32x8((-130.0f))), splat_f32x8(125.0f))) + 130);
+      const i32x8 value = min_i32x8(max_i32x8((round_i32x8((to_f32x8(sum_0_0) * ((f32x8)*(const f32x8_in_memory*)(x3 + (0))))) + 130), splat_i32x8(0)), splat_i32x8(255));
       y0[(o0 * 4)] = (uint8_t)value[0];
       y0[((o0 * 4) + 16)] = (uint8_t)value[1];
       y0[((o0 * 4) + 32)] = (uint8_t)value[2];
@@ -183,7 +183,7 @@ __attribute__((target("avx512vnni"))) static void quantized_conv_ba392109f1b9_do
       y0[((o0 * 4) + 112)] = (uint8_t)value[7];
     }
     {
-      const i32x8 value = (round_i32x8(min_f32x8(max_f32x8((to_f32x8(sum_0_1) * ((f32x8)*(const f32x8_in_memory*)(x3 + (8)))), splat_f32x8((-130.0f))), splat_f32x8(125.0f))) + 130);
+      const i32x8 value = min_i32x8(max_i32x8((round_i32x8((to_f32x8(sum_0_1) * ((f32x8)*(const f32x8_in_memory*)(x3 + (8))))) + 130), splat_i32x8(0)), splat_i32x8(255));
       y0[((o0 * 4) + 128)] = (uint8_t)value[0];
       y0[((o0 * 4) + 144)] = (uint8_t)value[1];
       y0[((o0 * 4) + 160)] = (uint8_t)value[2];
@@ -194,7 +194,7 @@ __attribute__((target("avx512vnni"))) static void quantized_conv_ba392109f1b9_do
       y0[((o0 * 4) + 240)] = (uint8_t)value[7];
     }
     {
-      const i32x8 value = (round_i32x8(min_f32x8(max_f32x8((to_f32x8(sum_1_0) * ((f32x8)*(const f32x8_in_memory*)(x3 + (0)))), splat_f32x8((-130.0f))), splat_f32x8(125.0f))) + 130);
+      const i32x8 value = min_i32x8(max_i32x8((round_i32x8((to_f32x8(sum_1_0) * ((f32x8)*(const f32x8_in_memory*)(x3 + (0))))) + 130), splat_i32x8(0)), splat_i32x8(255));
       y0[((o0 * 4) + 1)] = (uint8_t)value[0];
       y0[((o0 * 4) + 17)] = (uint8_t)value[1];
       y0[((o0 * 4) + 33)] = (uint8_t)value[2];
@@ -205,7 +205,7 @@ __attribute__((target("avx512vnni"))) static void quantized_conv_ba392109f1b9_do
       y0[((o0 * 4) + 113)] = (uint8_t)value[7];
     }
     {
-      const i32x8 value = (round_i32x8(min_f32x8(max_f32x8((to_f32x8(sum_1_1) * ((f32x8)*(const f32x8_in_memory*)(x3 + (8)))), splat_f32x8((-130.0f))), splat_f32x8(125.0f))) + 130);
+      const i32x8 value = min_i32x8(max_i32x8((round_i32x8((to_f32x8(sum_1_1) * ((f32x8)*(const f32x8_in_memory*)(x3 + (8))))) + 130), splat_i32x8(0)), splat_i32x8(255));
       y0[((o0 * 4) + 129)] = (uint8_t)value[0];
       y0[((o0 * 4) + 145)] = (uint8_t)value[1];
       y0[((o0 * 4) + 161)] = (uint8_t)value[2];
@@ -216,7 +216,7 @@ __attribute__((target("avx512vnni"))) static void quantized_conv_ba392109f1b9_do
       y0[((o0 * 4) + 241)] = (uint8_t)value[7];
     }
     {
-      const i32x8 value = (round_i32x8(min_f32x8(max_f32x8((to_f32x8(sum_2_0) * ((f32x8)*(const f32x8_in_memory*)(x3 + (0)))), splat_f32x8((-130.0f))), splat_f32x8(125.0f))) + 130);
+      const i32x8 value = min_i32x8(max_i32x8((round_i32x8((to_f32x8(sum_2_0) * ((f32x8)*(const f32x8_in_memory*)(x3 + (0))))) + 130), splat_i32x8(0)), splat_i32x8(255));
       y0[((o0 * 4) + 2)] = (uint8_t)value[0];
       y0[((o0 * 4) + 18)] = (uint8_t)value[1];
       y0[((o0 * 4) + 34)] = (uint8_t)value[2];
@@ -227,7 +227,7 @@ __attribute__((target("avx512vnni"))) static void quantized_conv_ba392109f1b9_do
       y0[((o0 * 4) + 114)] = (uint8_t)value[7];
     }
     {
-      const i32x8 value = (round_i32x8(min_f32x8(max_f32x8((to_f32x8(sum_2_1) * ((f32x8)*(const f32x8_in_memory*)(x3 + (8)))), splat_f32x8((-130.0f))), splat_f32x8(125.0f))) + 130);
+      const i32x8 value = min_i32x8(max_i32x8((round_i32x8((to_f32x8(sum_2_1) * ((f32x8)*(const f32x8_in_memory*)(x3 + (8))))) + 130), splat_i32x8(0)), splat_i32x8(255));
       y0[((o0 * 4) + 130)] = (uint8_t)value[0];
       y0[((o0 * 4) + 146)] = (uint8_t)value[1];
       y0[((o0 * 4) + 162)] = (uint8_t)value[2];
@@ -238,7 +238,7 @@ __attribute__((target("avx512vnni"))) static void quantized_conv_ba392109f1b9_do
       y0[((o0 * 4) + 242)] = (uint8_t)value[7];
     }
     {
-      const i32x8 value = (round_i32x8(min_f32x8(max_f32x8((to_f32x8(sum_3_0) * ((f32x8)*(const f32x8_in_memory*)(x3 + (0)))), splat_f32x8((-130.0f))), splat_f32x8(125.0f))) + 130);
+      const i32x8 value = min_i32x8(max_i32x8((round_i32x8((to_f32x8(sum_3_0) * ((f32x8)*(const f32x8_in_memory*)(x3 + (0))))) + 130), splat_i32x8(0)), splat_i32x8(255));
       y0[((o0 * 4) + 3)] = (uint8_t)value[0];
       y0[((o0 * 4) + 19)] = (uint8_t)value[1];
       y0[((o0 * 4) + 35)] = (uint8_t)value[2];
@@ -249,7 +249,7 @@ __attribute__((target("avx512vnni"))) static void quantized_conv_ba392109f1b9_do
       y0[((o0 * 4) + 115)] = (uint8_t)value[7];
     }
     {
-      const i32x8 value = (round_i32x8(min_f32x8(max_f32x8((to_f32x8(sum_3_1) * ((f32x8)*(const f32x8_in_memory*)(x3 + (8)))), splat_f32x8((-130.0f))), splat_f32x8(125.0f))) + 130);
+      const i32x8 value = min_i32x8(max_i32x8((round_i32x8((to_f32x8(sum_3_1) * ((f32x8)*(const f32x8_in_memory*)(x3 + (8))))) + 130), splat_i32x8(0)), splat_i32x8(255));
       y0[((o0 * 4) + 131)] = (uint8_t)value[0];
       y0[((o0 * 4) + 147)] = (uint8_t)value[1];
       y0[((o0 * 4) + 163)] = (uint8_t)value[2];
@@ -261,17 +261,17 @@ __attribute__((target("avx512vnni"))) static void quantized_conv_ba392109f1b9_do
     }
   }
 }
-void quantized_conv_ba392109f1b9(void* const* args, int64_t begin, int64_t end) {
+void quantized_conv_16d09cd363de(void* const* args, int64_t begin, int64_t end) {
   if (__builtin_cpu_supports("avx512vnni")) {
-    quantized_conv_ba392109f1b9_dot(args, begin, end);
+    quantized_conv_16d09cd363de_dot(args, begin, end);
   } else {
-    quantized_conv_ba392109f1b9_plain(args, begin, end);
+    quantized_conv_16d09cd363de_plain(args, begin, end);
   }
 }
 #elif defined(__AVX2__) && defined(__FMA__) && !defined(__clang__)
 // exact: products are rounded before they are added
 // QuantizedConv (quantized_conv): uint8[1,8,4,4] int8[16,8,1,1] int32[16] float32[16] -> uint8[1,16,4,4]
-__attribute__((target("avxvnni"))) static void quantized_conv_ba392109f1b9_dot(void* const* args, int64_t begin, int64_t end) {
+__attribute__((target("avxvnni"))) static void quantized_conv_16d09cd363de_dot(void* const* args, int64_t begin, int64_t end) {
   uint8_t* restrict const y0 = (uint8_t*)args[0];
   int32_t* restrict const x2 = (int32_t*)args[1];
   uint8_t* restrict const x0 = (uint8_t*)args[2];
@@ -305,7 +305,7 @@ __attribute__((target("avxvnni"))) static void quantized_conv_ba392109f1b9_dot(v
     sum_3_0 = dot4v_u8_i32x8(sum_3_0, x0 + (((o0 * 64) + 52)), x1 + (64));
     sum_3_1 = dot4v_u8_i32x8(sum_3_1, x0 + (((o0 * 64) + 52)), x1 + (96));
     {
-      const i32x8 value = (round_i32x8(min_f32x8(max_f32x8((to_f32x8(sum_0_0) * ((f32x8)*(const f32x8_in_memory*)(x3 + (0)))), splat_f32x8((-130.0f))), splat_f32x8(125.0f))) + 130);
+      const i32x8 value = min_i32x8(max_i32x8((round_i32x8((to_f32x8(sum_0_0) * ((f32x8)*(const f32x8_in_memory*)(x3 + (0))))) + 130), splat_i32x8(0)), splat_i32x8(255));
       y0[(o0 * 4)] = (uint8_t)value[0];
       y0[((o0 * 4) + 16)] = (uint8_t)value[1];
       y0[((o0 * 4) + 32)] = (uint8_t)value[2];
@@ -316,7 +316,7 @@ __attribute__((target("avxvnni"))) static void quantized_conv_ba392109f1b9_dot(v
       y0[((o0 * 4) + 112)] = (uint8_t)value[7];
     }
     {
-      const i32x8 value = (round_i32x8(min_f32x8(max_f32x8((to_f32x8(sum_0_1) * ((f32x8)*(const f32x8_in_memory*)(x3 + (8)))), splat_f32x8((-130.0f))), splat_f32x8(125.0f))) + 130);
+      const i32x8 value = min_i32x8(max_i32x8((round_i32x8((to_f32x8(sum_0_1) * ((f32x8)*(const f32x8_in_memory*)(x3 + (8))))) + 130), splat_i32x8(0)), splat_i32x8(255));
       y0[((o0 * 4) + 128)] = (uint8_t)value[0];
       y0[((o0 * 4) + 144)] = (uint8_t)value[1];
       y0[((o0 * 4) + 160)] = (uint8_t)value[2];
@@ -327,7 +327,7 @@ __attribute__((target("avxvnni"))) static void quantized_conv_ba392109f1b9_dot(v
       y0[((o0 * 4) + 240)] = (uint8_t)value[7];
     }
     {
-      const i32x8 value = (round_i32x8(min_f32x8(max_f32x8((to_f32x8(sum_1_0) * ((f32x8)*(const f32x8_in_memory*)(x3 + (0)))), splat_f32x8((-130.0f))), splat_f32x8(125.0f))) + 130);
+      const i32x8 value = min_i32x8(max_i32x8((round_i32x8((to_f32x8(sum_1_0) * ((f32x8)*(const f32x8_in_memory*)(x3 + (0))))) + 130), splat_i32x8(0)), splat_i32x8(255));
       y0[((o0 * 4) + 1)] = (uint8_t)value[0];
       y0[((o0 * 4) + 17)] = (uint8_t)value[1];
       y0[((o0 * 4) + 33)] = (uint8_t)value[2];
@@ -338,7 +338,7 @@ __attribute__((target("avxvnni"))) static void quantized_conv_ba392109f1b9_dot(v
       y0[((o0 * 4) + 113)] = (uint8_t)value[7];
     }
     {
-      const i32x8 value = (round_i32x8(min_f32x8(max_f32x8((to_f32x8(sum_1_1) * ((f32x8)*(const f32x8_in_memory*)(x3 + (8)))), splat_f32x8((-130.0f))), splat_f32x8(125.0f))) + 130);
+      const i32x8 value = min_i32x8(max_i32x8((round_i32x8((to_f32x8(sum_1_1) * ((f32x8)*(const f32x8_in_memory*)(x3 + (8))))) + 130), splat_i32x8(0)), splat_i32x8(255));
       y0[((o0 * 4) + 129)] = (uint8_t)value[0];
       y0[((o0 * 4) + 145)] = (uint8_t)value[1];
       y0[((o0 * 4) + 161)] = (uint8_t)value[2];
@@ -349,7 +349,7 @@ __attribute__((target("avxvnni"))) static void quantized_conv_ba392109f1b9_dot(v
       y0[((o0 * 4) + 241)] = (uint8_t)value[7];
     }
     {
-      const i32x8 value = (round_i32x8(min_f32x8(max_f32x8((to_f32x8(sum_2_0) * ((f32x8)*(const f32x8_in_memory*)(x3 + (0)))), splat_f32x8((-130.0f))), splat_f32x8(125.0f))) + 130);
+      const i32x8 value = min_i32x8(max_i32x8((round_i32x8((to_f32x8(sum_2_0) * ((f32x8)*(const f32x8_in_memory*)(x3 + (0))))) + 130), splat_i32x8(0)), splat_i32x8(255));
       y0[((o0 * 4) + 2)] = (uint8_t)value[0];
       y0[((o0 * 4) + 18)] = (uint8_t)value[1];
       y0[((o0 * 4) + 34)] = (uint8_t)value[2];
@@ -360,7 +360,7 @@ __attribute__((target("avxvnni"))) static void quantized_conv_ba392109f1b9_dot(v
       y0[((o0 * 4) + 114)] = (uint8_t)value[7];
     }
     {
-      const i32x8 value = (round_i32x8(min_f32x8(max_f32x8((to_f32x8(sum_2_1) * ((f32x8)*(const f32x8_in_memory*)(x3 + (8)))), splat_f32x8((-130.0f))), splat_f32x8(125.0f))) + 130);
+      const i32x8 value = min_i32x8(max_i32x8((round_i32x8((to_f32x8(sum_2_1) * ((f32x8)*(const f32x8_in_memory*)(x3 + (8))))) + 130), splat_i32x8(0)), splat_i32x8(255));
       y0[((o0 * 4) + 130)] = (uint8_t)value[0];
       y0[((o0 * 4) + 146)] = (uint8_t)value[1];
       y0[((o0 * 4) + 162)] = (uint8_t)value[2];
@@ -371,7 +371,7 @@ __attribute__((target("avxvnni"))) static void quantized_conv_ba392109f1b9_dot(v
       y0[((o0 * 4) + 242)] = (uint8_t)value[7];
     }
     {
-      const i32x8 value = (round_i32x8(min_f32x8(max_f32x8((to_f32x8(sum_3_0) * ((f32x8)*(const f32x8_in_memory*)(x3 + (0)))), splat_f32x8((-130.0f))), splat_f32x8(125.0f))) + 130);
+      const i32x8 value = min_i32x8(max_i32x8((round_i32x8((to_f32x8(sum_3_0) * ((f32x8)*(const f32x8_in_memory*)(x3 + (0))))) + 130), splat_i32x8(0)), splat_i32x8(255));
       y0[((o0 * 4) + 3)] = (uint8_t)value[0];
       y0[((o0 * 4) + 19)] = (uint8_t)value[1];
       y0[((o0 * 4) + 35)] = (uint8_t)value[2];
@@ -382,7 +382,7 @@ __attribute__((target("avxvnni"))) static void quantized_conv_ba392109f1b9_dot(v
       y0[((o0 * 4) + 115)] = (uint8_t)value[7];
     }
     {
-      const i32x8 value = (round_i32x8(min_f32x8(max_f32x8((to_f32x8(sum_3_1) * ((f32x8)*(const f32x8_in_memory*)(x3 + (8)))), splat_f32x8((-130.0f))), splat_f32x8(125.0f))) + 130);
+      const i32x8 value = min_i32x8(max_i32x8((round_i32x8((to_f32x8(sum_3_1) * ((f32x8)*(const f32x8_in_memory*)(x3 + (8))))) + 130), splat_i32x8(0)), splat_i32x8(255));
       y0[((o0 * 4) + 131)] = (uint8_t)value[0];
       y0[((o0 * 4) + 147)] = (uint8_t)value[1];
       y0[((o0 * 4) + 163)] = (uint8_t)value[2];
@@ -394,13 +394,13 @@ __attribute__((target("avxvnni"))) static void quantized_conv_ba392109f1b9_dot(v
     }
   }
 }
-void quantized_conv_ba392109f1b9(void* const* args, int64_t begin, int64_t end) {
+void quantized_conv_16d09cd363de(void* const* args, int64_t begin, int64_t end) {
   if (__builtin_cpu_supports("avxvnni")) {
-    quantized_conv_ba392109f1b9_dot(args, begin, end);
+    quantized_conv_16d09cd363de_dot(args, begin, end);
   } else {
-    quantized_conv_ba392109f1b9_plain(args, begin, end);
+    quantized_conv_16d09cd363de_plain(args, begin, end);
   }
 }
 #else
-void quantized_conv_ba392109f1b9(void* const* args, int64_t begin, int64_t end) { quantized_conv_ba392109f1b9_plain(args, begin, end); }
+void quantized_conv_16d09cd363de(void* const* args, int64_t begin, int64_t end) { quantized_conv_16d09cd363de_plain(args, begin, end); }
 #endif

@@ -13,7 +13,7 @@ __kernel void map_6f98b1289790(__global uchar* restrict y0, __global float* rest
 
 // exact: products are rounded before they are added
 // QuantizedConv (quantized_conv): uint8[1,8,4,4] int8[16,8,1,1] int32[16] float32[16] -> uint8[1,16,4,4]
-void quantized_conv_ba392109f1b9_task(__global uchar* restrict y0, __global int* restrict x2, __global uchar* restrict x0, __global char* restrict x1, __global float* restrict x3, const long task) {
+void quantized_conv_16d09cd363de_task(__global uchar* restrict y0, __global int* restrict x2, __global uchar* restrict x0, __global char* restrict x1, __global float* restrict x3, const long task) {
   {
     const long o0_o = task;
     i32x16 sum_0_0, sum_0_1, sum_0_2, sum_0_3, sum_1_0, sum_1_1, sum_1_2, sum_1_3;
@@ -90,7 +90,7 @@ void quantized_conv_ba392109f1b9_task(__global uchar* restrict y0, __global int*
     sum_1_3 = (sum_1_3 + (((int)x0[((o0_o * 128) + 118)]) * ((i32x16)(((int)x1[66]), ((int)x1[70]), ((int)x1[74]), ((int)x1[78]), ((int)x1[82]), ((int)x1[86]), ((int)x1[90]), ((int)x1[94]), ((int)x1[98]), ((int)x1[102]), ((int)x1[106]), ((int)x1[110]), ((int)x1[114]), ((int)x1[118]), ((int)x1[122]), ((int)x1[126])))));
     sum_1_3 = (sum_1_3 + (((int)x0[((o0_o * 128) + 119)]) * ((i32x16)(((int)x1[67]), ((int)x1[71]), ((int)x1[75]), ((int)x1[79]), ((int)x1[83]), ((int)x1[87]), ((int)x1[91]), ((int)x1[95]), ((int)x1[99]), ((int)x1[103]), ((int)x1[107]), ((int)x1[111]), ((int)x1[115]), ((int)x1[119]), ((int)x1[123]), ((int)x1[127])))));
     {
-      const i32x16 value = (convert_int16_rte(min_f32x16(max_f32x16((convert_float16(sum_0_0) * vload16(0, x3 + (0))), splat_f32x16((-130.0f))), splat_f32x16(125.0f))) + 130);
+      const i32x16 value = min_i32x16(max_i32x16((convert_int16_rte((convert_float16(sum_0_0) * vload16(0, x3 + (0)))) + 130), splat_i32x16(0)), splat_i32x16(255));
       y0[(o0_o * 8)] = (uchar)value.s0;
       y0[((o0_o * 8) + 16)] = (uchar)value.s1;
       y0[((o0_o * 8) + 32)] = (uchar)value.s2;
@@ -109,7 +109,7 @@ void quantized_conv_ba392109f1b9_task(__global uchar* restrict y0, __global int*
       y0[((o0_o * 8) + 240)] = (uchar)value.sf;
     }
     {
-      const i32x16 value = (convert_int16_rte(min_f32x16(max_f32x16((convert_float16(sum_0_1) * vload16(0, x3 + (0))), splat_f32x16((-130.0f))), splat_f32x16(125.0f))) + 130);
+      const i32x16 value = min_i32x16(max_i32x16((convert_int16_rte((convert_float16(sum_0_1) * vload16(0, x3 + (0)))) + 130), splat_i32x16(0)), splat_i32x16(255));
       y0[((o0_o * 8) + 1)] = (uchar)value.s0;
       y0[((o0_o * 8) + 17)] = (uchar)value.s1;
       y0[((o0_o * 8) + 33)] = (uchar)value.s2;
@@ -128,7 +128,7 @@ void quantized_conv_ba392109f1b9_task(__global uchar* restrict y0, __global int*
       y0[((o0_o * 8) + 241)] = (uchar)value.sf;
     }
     {
-      const i32x16 value = (convert_int16_rte(min_f32x16(max_f32x16((convert_float16(sum_0_2) * vload16(0, x3 + (0))), splat_f32x16((-130.0f))), splat_f32x16(125.0f))) + 130);
+      const i32x16 value = min_i32x16(max_i32x16((convert_int16_rte((convert_float16(sum_0_2) * vload16(0, x3 + (0)))) + 130), splat_i32x16(0)), splat_i32x16(255));
       y0[((o0_o * 8) + 2)] = (uchar)value.s0;
       y0[((o0_o * 8) + 18)] = (uchar)value.s1;
       y0[((o0_o * 8) + 34)] = (uchar)value.s2;
@@ -147,7 +147,7 @@ void quantized_conv_ba392109f1b9_task(__global uchar* restrict y0, __global int*
       y0[((o0_o * 8) + 242)] = (uchar)value.sf;
     }
     {
-      const i32x16 value = (convert_int16_rte(min_f32x16(max_f32x16((convert_float16(sum_0_3) * vload16(0, x3 + (0))), splat_f32x16((-130.0f))), splat_f32x16(125.0f))) + 130);
+      const i32x16 value = min_i32x16(max_i32x16((convert_int16_rte((convert_float16(sum_0_3) * vload16(0, x3 + (0)))) + 130), splat_i32x16(0)), splat_i32x16(255));
       y0[((o0_o * 8) + 3)] = (uchar)value.s0;
       y0[((o0_o * 8) + 19)] = (uchar)value.s1;
       y0[((o0_o * 8) + 35)] = (uchar)value.s2;
@@ -166,7 +166,7 @@ void quantized_conv_ba392109f1b9_task(__global uchar* restrict y0, __global int*
       y0[((o0_o * 8) + 243)] = (uchar)value.sf;
     }
     {
-      const i32x16 value = (convert_int16_rte(min_f32x16(max_f32x16((convert_float16(sum_1_0) * vload16(0, x3 + (0))), splat_f32x16((-130.0f))), splat_f32x16(125.0f))) + 130);
+      const i32x16 value = min_i32x16(max_i32x16((convert_int16_rte((convert_float16(sum_1_0) * vload16(0, x3 + (0)))) + 130), splat_i32x16(0)), splat_i32x16(255));
       y0[((o0_o * 8) + 4)] = (uchar)value.s0;
       y0[((o0_o * 8) + 20)] = (uchar)value.s1;
       y0[((o0_o * 8) + 36)] = (uchar)value.s2;
@@ -185,7 +185,7 @@ void quantized_conv_ba392109f1b9_task(__global uchar* restrict y0, __global int*
       y0[((o0_o * 8) + 244)] = (uchar)value.sf;
     }
     {
-      const i32x16 value = (convert_int16_rte(min_f32x16(max_f32x16((convert_float16(sum_1_1) * vload16(0, x3 + (0))), splat_f32x16((-130.0f))), splat_f32x16(125.0f))) + 130);
+      const i32x16 value = min_i32x16(max_i32x16((convert_int16_rte((convert_float16(sum_1_1) * vload16(0, x3 + (0)))) + 130), splat_i32x16(0)), splat_i32x16(255));
       y0[((o0_o * 8) + 5)] = (uchar)value.s0;
       y0[((o0_o * 8) + 21)] = (uchar)value.s1;
       y0[((o0_o * 8) + 37)] = (uchar)value.s2;
@@ -204,7 +204,7 @@ void quantized_conv_ba392109f1b9_task(__global uchar* restrict y0, __global int*
       y0[((o0_o * 8) + 245)] = (uchar)value.sf;
     }
     {
-      const i32x16 value = (convert_int16_rte(min_f32x16(max_f32x16((convert_float16(sum_1_2) * vload16(0, x3 + (0))), splat_f32x16((-130.0f))), splat_f32x16(125.0f))) + 130);
+      const i32x16 value = min_i32x16(max_i32x16((convert_int16_rte((convert_float16(sum_1_2) * vload16(0, x3 + (0)))) + 130), splat_i32x16(0)), splat_i32x16(255));
       y0[((o0_o * 8) + 6)] = (uchar)value.s0;
       y0[((o0_o * 8) + 22)] = (uchar)value.s1;
       y0[((o0_o * 8) + 38)] = (uchar)value.s2;
@@ -223,7 +223,7 @@ void quantized_conv_ba392109f1b9_task(__global uchar* restrict y0, __global int*
       y0[((o0_o * 8) + 246)] = (uchar)value.sf;
     }
     {
-      const i32x16 value = (convert_int16_rte(min_f32x16(max_f32x16((convert_float16(sum_1_3) * vload16(0, x3 + (0))), splat_f32x16((-130.0f))), splat_f32x16(125.0f))) + 130);
+      const i32x16 value = min_i32x16(max_i32x16((convert_int16_rte((convert_float16(sum_1_3) * vload16(0, x3 + (0)))) + 130), splat_i32x16(0)), splat_i32x16(255));
       y0[((o0_o * 8) + 7)] = (uchar)value.s0;
       y0[((o0_o * 8) + 23)] = (uchar)value.s1;
       y0[((o0_o * 8) + 39)] = (uchar)value.s2;
@@ -243,6 +243,6 @@ void quantized_conv_ba392109f1b9_task(__global uchar* restrict y0, __global int*
     }
   }
 }
-__kernel void quantized_conv_ba392109f1b9(__global uchar* restrict y0, __global int* restrict x2, __global uchar* restrict x0, __global char* restrict x1, __global float* restrict x3) {
-  quantized_conv_ba392109f1b9_task(y0, x2, x0, x1, x3, get_global_id(0));
+__kernel void quantized_conv_16d09cd363de(__global uchar* restrict y0, __global int* restrict x2, __global uchar* restrict x0, __global char* restrict x1, __global float* restrict x3) {
+  quantized_conv_16d09cd363de_task(y0, x2, x0, x1, x3, get_global_id(0));
 }

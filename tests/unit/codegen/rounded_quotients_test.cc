@@ -50,6 +50,29 @@ TEST(RoundedQuotients, GiveTheNumbersOfADivision) {
   EXPECT_GE(made, 398);
 }
 
+// Kept between 0 and 255 behind the zero point, whatever x is.
+TEST(RoundedQuotients, GiveTheBytesOfADivisionThatSaturate) {
+  uint64_t drawn = 0;
+  const auto uniform = [&] { return static_cast<double>(random_number(11, drawn++) >> 11) * 0x1p-53; };
+  int made = 0;
+  for (int i = 0; i < 400; ++i) {
+    const auto divisor = static_cast<float>(std::exp(uniform() * 20 - 12));
+    const auto number = [](double v) { return constant(DType::Float32, v); };
+    const auto r = saturated_quotient(load(local_buffer("x", DType::Float32), {}) / number(divisor));
+    if (!r) continue;
+    ++made;
+    const double zero_point = std::floor(uniform() * 256);
+    const auto byte = [&](double rounded) { return std::min(std::max(rounded + zero_point, 0.0), 255.0); };
+    for (int k = 0; k < 2000; ++k) {
+      const double reach = k % 2 == 0 ? 600 : k % 3 == 0 ? 0x1p29 : 3000;
+      const auto x = static_cast<float>((uniform() * 2 - 1) * reach * divisor);
+      ASSERT_EQ(byte(std::nearbyint(x / divisor)), byte(std::nearbyint(std::fma(x, r->reciprocal, x * r->rest))))
+          << x << " / " << divisor;
+    }
+  }
+  EXPECT_GE(made, 398);
+}
+
 TEST(RoundedQuotients, LeaveOthersAlone) {
   EXPECT_TRUE(rounded_quotient(real(0.1, 0, 255)));
   EXPECT_FALSE(rounded_quotient(real(0.1, 0, 255.5)));

@@ -468,5 +468,76 @@ TEST(Integers, AveragesAreThoseOfOnnxRuntime) {
   expect_same_bits(graph, x, y, "mean", {1, 3});
 }
 
+// Attention over one value: its scores, of whole blocks of 16 or not, with a mask, and what they weigh. `shape` of rows, then numbers of a row.
+std::string attention(const char* shape, const char* columns, const char* type, int zero_point) {
+  return cat("graph \"g\" {\n  opset 21\n  input x: float32[2,", shape,
+             "]\n  const s: float32[] = {0.5}\n  const z: ", type, "[] = {", zero_point,
+             "}\n  const t: float32[] = {0.004}\n  const u: ", type, "[] = {", type == std::string("int8") ? -128 : 0,
+             R"(}
+  const down: float32[] = {0.0004}
+  const mask: float32[)",
+             columns, R"(] = random(1)
+  x.q = QuantizeLinear(x, s, z) @quantize
+  x.real = DequantizeLinear(x.q, s, z) @real
+  k = Transpose(x.q) @turn {perm = [0, 2, 1]}
+  k.real = DequantizeLinear(k, s, z) @turned
+  p = MatMul(x.real, k.real) @scores
+  d = Mul(p, down) @scale
+  m = Add(d, mask) @mask
+  e = Softmax(m) @softmax
+  e.q = QuantizeLinear(e, t, u) @weights
+  e.real = DequantizeLinear(e.q, t, u) @weights_real
+  y = MatMul(e.real, x.real) @weigh
+  y.q = QuantizeLinear(y, s, z) @end
+  output y.q
+  output p
+}
+)");
+}
+
+void expect_products(const char* shape, const char* columns, const char* type, const std::vector<int>& levels) {
+  Graph graph = parse_graph(attention(shape, columns, type, type == std::string("int8") ? -3 : 131));
+  infer_types(graph);
+  std::mt19937 random(5);
+  const Tensor x = numbers_for(graph, Numbers::Random, random);
+  Graph level3 = graph;
+  PassOptions options;
+  options.target = any_target(3);
+  run_passes(level3, options);
+  std::string ops, at3;
+  const std::vector<Tensor> expected = expected_of(graph, x, &ops);
+  for (NodeId id : level3.order()) at3 += head_of(level3.node(id)).node->op + " ";
+  EXPECT_EQ(ops.find("QuantizedMatMul"), std::string::npos) << ops;
+  EXPECT_NE(at3.find("QuantizedMatMul"), std::string::npos) << at3;
+  expect_same_bits(graph, x, expected, cat(shape, " ", type), levels);
+}
+
+TEST(Integers, ProductsOfActivationsByDotProductsOfBytes) {
+  expect_products("21,37", "21", "uint8", {1, 4});
+  expect_products("37,20", "37", "int8", {3});
+  expect_products("32,48", "32", "uint8", {3});
+  expect_products("197,64", "197", "uint8", {3});
+}
+
+// One product of matrices of which each broadcasts, in all pairs of types, with zero points at the ends of their ranges: the interpreter's bits.
+TEST(Integers, MatricesOfBytesThatBroadcast) {
+  for (const char* a : {"uint8", "int8"}) {
+    for (const char* b : {"uint8", "int8"}) {
+      const auto zero = [](const char* type, bool high) {
+        return type == std::string("int8") ? (high ? 127 : -128) : (high ? 255 : 0);
+      };
+      Graph graph = parse_graph(
+          cat("graph \"g\" {\n  opset 21\n  input x: ", a, "[2,1,17,19]\n  const w: ", b,
+              "[3,19,33] = random(2)\n  y = dnn::QuantizedMatMul(x, w) @product {a_zero_point = ", zero(a, true),
+              ", b_zero_point = ", zero(b, b == std::string("int8")), "}\n  output y\n}\n"));
+      infer_types(graph);
+      std::mt19937 random(3);
+      Tensor x(graph.value(graph.inputs[0]).type.dtype, {2, 1, 17, 19});
+      for (int64_t i = 0; i < x.size(); ++i) x.mutable_bytes()[i] = static_cast<std::byte>(random() % 256);
+      expect_same_bits(graph, x, interpret(graph, {x}), cat(a, " ", b), {3});
+    }
+  }
+}
+
 }  // namespace
 }  // namespace dnn
