@@ -128,7 +128,10 @@ std::optional<Expr> saturated(const Expr& value) {
   if (above->op != Op::Max || above->dtype != DType::Int32 || whole(high) != integer_highest(value->dtype) ||
       whole(above->args[1]) != integer_lowest(value->dtype))
     return std::nullopt;
-  return above->args[0];
+  // Others than rounded_first() makes may be any int32.
+  const Expr& sum = above->args[0];
+  const Expr& rounded = sum->op == Op::Add && whole(sum->args[1]) ? sum->args[0] : sum;
+  return rounded->op == Op::Cast && rounded->args[0]->op == Op::RoundEven ? std::optional(sum) : std::nullopt;
 }
 
 }  // namespace dnn::codegen

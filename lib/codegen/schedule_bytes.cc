@@ -120,7 +120,7 @@ void rows_in_words(Kernel* kernel) {
   std::vector<Stmt> nest;
   Stmt s = in_integers(kernel->body);
   for (; s->kind == StmtKind::For; s = s->children[0]) nest.push_back(s);
-  if (nest.empty() || s->kind != StmtKind::Store || !is_byte(s->buffer->dtype)) return;
+  if (nest.empty() || s->kind != StmtKind::Store || !is_byte(s->buffer->dtype) || s->buffer->shape.empty()) return;
   const Buffer& y = *s->buffer;
   const std::vector<LayoutDim> dims = y.layout.dims(y.shape);
   const int axis = dims.back().axis;

@@ -84,8 +84,9 @@ class QuantizedSchedule {
       const DType dtype = access.buffer->dtype;
       if (dtype == DType::Int32 || dtype == DType::Float32) {
         if (access.buffer->shape.size() == 1) by_channel_.push_back(access.buffer);
-      } else if (is_matmul() ? is_summed(access) && moves_with(access, "m")
-                             : packable_.count(access.buffer.get()) != 0 && dtype != DType::UInt8) {
+      } else if ((dtype == DType::Int8 || dtype == DType::Int16) &&
+                 (is_matmul() ? is_summed(access) && moves_with(access, "m")
+                              : packable_.count(access.buffer.get()) != 0)) {
         weights_ = access.buffer;
       } else if (input_ == nullptr || is_summed(access)) {  // else what a map behind the layer reads
         input_ = access.buffer;
