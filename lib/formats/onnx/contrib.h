@@ -13,4 +13,8 @@ bool expand_contrib(Rewrite& rewrite);
 // The same of operators that stand for several of ONNX's: those in the order in which the one computes them.
 bool expand_fused(Rewrite& rewrite, const IgnoredFields& ignored);
 
+// com.microsoft.Attention and MultiHeadAttention, without the caches of generating networks.
+void expand_attention(Rewrite& rewrite);
+void expand_multi_head_attention(Rewrite& rewrite);
+
 }  // namespace dnn::onnx

@@ -168,6 +168,10 @@ struct FusedRow {
 
 const std::vector<FusedRow>& rows() {
   static const std::vector<FusedRow> table = {
+      {"Attention",
+       {"do_rotary", "mask_filter_value", "num_heads", "past_present_share_buffer", "qkv_hidden_sizes",
+        "rotary_embedding_dim", "scale", "unidirectional"},
+       expand_attention},
       {"BiasGelu", {}, gelu},
       {"DynamicQuantizeMatMul", {}, dynamic_quantize_matmul},
       {"FastGelu", {}, gelu},
@@ -180,6 +184,9 @@ const std::vector<FusedRow>& rows() {
       {"FusedMatMul", {"alpha", "transA", "transB", "transBatchA", "transBatchB"}, fused_matmul},
       {"Gelu", {}, gelu},
       {"MatMulIntegerToFloat", {}, matmul_integer_to_float},
+      {"MultiHeadAttention",
+       {"mask_filter_value", "num_heads", "scale", "unidirectional"},
+       expand_multi_head_attention},
       {"QuickGelu", {"alpha"}, quick_gelu},
       {"SimplifiedLayerNormalization", {"axis", "epsilon", "stash_type"}, simplified_layer_norm},
       {"SkipLayerNormalization", {"epsilon"}, skip_layer_norm},

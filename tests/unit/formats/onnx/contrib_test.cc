@@ -1,6 +1,8 @@
 // ONNX Runtime's operators on quantised numbers are read as ONNX's, between conversions.
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include "graph_case.h"
 #include "unit/formats/onnx/model_builder.h"
 
@@ -121,10 +123,18 @@ struct Fused : ModelBuilder {
     added->set_f(value);
     return *this;
   }
-  Fused& flag(const char* name) {
+  Fused& flag(const char* name) { return count(name, 1); }
+  Fused& count(const char* name, int64_t n) {
     AttributeProto* added = attribute(op, name);
     added->set_type(AttributeProto::INT);
-    added->set_i(1);
+    added->set_i(n);
+    return *this;
+  }
+  // One more input, of int32.
+  Fused& mask(const Shape& shape, const std::vector<int32_t>& values) {
+    TensorProto* tensor = initializer("mask", kInt32, shape);
+    for (int32_t value : values) tensor->add_int32_data(value);
+    op->add_input("mask");
     return *this;
   }
   Fused& numbers(const char* name, const std::vector<float>& values) {
@@ -179,6 +189,62 @@ TEST(OnnxContrib, OptimisedOperatorsAreTakenApart) {
   Fused("FastGelu", {{2, 5}, {5}}).expect("Add Gelu", {-0.0454, 1.39957, -0.15429, 2.99636, 0.84119});
   Fused("Gelu", {{2, 5}}).expect("Gelu", {-0.15866, 0.58003, -0.10032, 1.39979, 0.34573});
   Fused("QuickGelu", {{2, 5}}).expect("Swish", {-0.1542, 0.58639, -0.0988, 1.39166, 0.35039});
+}
+
+// Its product and the three parts of it, or operands of their own; masks are 1 where a key is seen.
+TEST(OnnxContrib, AttentionIsOnnxs) {
+  const std::string split = "MatMul Add Split ", hidden = "Cast Sub Mul Unsqueeze ";
+  const auto attention = [](const Shape& x) {
+    auto model = std::make_unique<Fused>("Attention", std::vector<Shape>{x, {4, 12}, {12}});
+    model->count("num_heads", 2);
+    return model;
+  };
+  const Shape x = {1, 3, 4}, batch = {2, 3, 4};
+  attention(x)->expect(split + "Attention", {-1.86424, 0.43831, 1.33039, -1.75859, 1.79952});
+  attention(x)->flag("unidirectional").expect(split + "Attention", {-0.75, 1.375, -1.3125, 2.875, -0.75261});
+  attention(x)
+      ->mask({1, 3}, {1, 1, 0})
+      .expect(split + hidden + "Attention", {-1.87173, 0.44022, 1.34771, -1.7649, -0.75261});
+  attention(batch)
+      ->number("mask_filter_value", -3)
+      .mask({2, 3}, {1, 1, 0, 1, 0, 1})
+      .expect(split + hidden + "Attention", {-1.87136, 0.44013, 1.34684, -1.76458, 1.57483});
+  attention(x)
+      ->mask({1, 3, 3}, {1, 1, 0, 1, 0, 1, 0, 0, 0})
+      .expect(split + hidden + "Attention", {-1.87173, 0.44022, 1.34771, -1.7649, 1.79957});
+  attention(batch)
+      ->mask({2}, {2, 3})
+      .expect(split + "Unsqueeze Less " + hidden + "Attention", {-1.87173, 0.44022, 1.34771, -1.7649, -0.75261});
+  Fused("Attention", {x, {4, 12}, {12}, {0}, {0}, {1, 2, 3, 3}})
+      .count("num_heads", 2)
+      .number("scale", 0.3F)
+      .expect(split + "Attention", {-1.76507, 0.4267, 0.57548, -0.51548, 0.65415});
+  EXPECT_NE(attention(x)->flag("do_rotary").complaint().find("do_rotary is not read"), std::string::npos);
+  EXPECT_NE(attention(x)->mask({5}, {3, 0, 0, 3, 3}).complaint().find("a number for each sample"), std::string::npos);
+  EXPECT_NE(Fused("Attention", {x, {4, 12}, {12}}).complaint().find("num_heads is 0"), std::string::npos);
+  EXPECT_NE(Fused("Attention", {x, {4, 12}, {12}, {0}, {2, 1, 2, 3, 2}})
+                .count("num_heads", 2)
+                .complaint()
+                .find("past is not read"),
+            std::string::npos);
+}
+
+TEST(OnnxContrib, AttentionOfThreeOperandsIsOnnxs) {
+  const Shape x = {1, 3, 4}, keys = {1, 5, 4}, values = {1, 5, 6};
+  Fused("MultiHeadAttention", {x, keys, values, {14}})
+      .count("num_heads", 2)
+      .expect("Split Add Add Add Attention", {-0.91908, 1.62686, 0.54981, 0.37803, 1.14546});
+  Fused("MultiHeadAttention", {x, keys, values, {0}})
+      .count("num_heads", 2)
+      .mask({1}, {4})
+      .expect("Unsqueeze Less Cast Sub Mul Unsqueeze Attention", {-0.00725, 0.18534, 0.52996, 1.13909, 0.13909});
+  Fused("MultiHeadAttention", {x, x, x})
+      .count("num_heads", 2)
+      .flag("unidirectional")
+      .number("scale", 0.7F)
+      .expect("Attention", {-1, 0.75, -0.25, 1.5, 0.08543});
+  EXPECT_NE(Fused("MultiHeadAttention", {{1, 3, 2, 3, 2}}).count("num_heads", 2).complaint().find("packed"),
+            std::string::npos);
 }
 
 TEST(OnnxContrib, NormalisationsAreTakenApart) {
