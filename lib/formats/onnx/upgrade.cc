@@ -1,6 +1,7 @@
 // Upgrades; see upgrade.h.
 #include "formats/onnx/upgrade.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "formats/onnx/contrib.h"
@@ -26,12 +27,17 @@ const std::vector<Span>& spans_of(const std::string& op) {
   return found == table->end() ? kNone : found->second;
 }
 
-void require_version(const Rewrite& rewrite, int opset) {
+// ONNX Runtime has these in ONNX's domain from opset 1 on, as ONNX has them later, and its optimiser writes them into models of any opset.
+constexpr std::string_view kEarly[] = {"LayerNormalization", "ThresholdedRelu"};
+
+// The opset that the operator is written in: the model's, or the operator's first.
+int opset_of(const Rewrite& rewrite, int opset) {
   const std::vector<Version>* versions = versions_of(rewrite.node.op);
   if (versions == nullptr) rewrite.refuse("no opset of ai.onnx up to ", kIrOpset, " has this operator");
-  if (versions->front().opset > opset) {
-    rewrite.refuse("the operator begins at opset ", versions->front().opset, ", the model is written in ", opset);
-  }
+  const int first = versions->front().opset;
+  if (first <= opset) return opset;
+  if (std::find(std::begin(kEarly), std::end(kEarly), rewrite.node.op) != std::end(kEarly)) return first;
+  rewrite.refuse("the operator begins at opset ", first, ", the model is written in ", opset);
 }
 
 // Steps from one version of the operator to the next until the newest; a step may rename the operator.
@@ -106,8 +112,7 @@ void upgrade(Graph& graph, const std::vector<int>& opsets, const Enclosing* oute
       if (contrib) {
         if (!expand_contrib(rewrite)) expand_fused(rewrite, ignored);
       } else {
-        const int opset = opsets[id];
-        require_version(rewrite, opset);
+        const int opset = opset_of(rewrite, opsets[id]);
         check_attributes(rewrite.node, opset, ignored);
         raise(rewrite, opset);
       }

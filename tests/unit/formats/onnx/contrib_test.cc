@@ -263,6 +263,28 @@ TEST(OnnxContrib, NormalisationsAreTakenApart) {
   EXPECT_EQ(ops_of(Fused("SimplifiedLayerNormalization", {{1, 3, 4}, {4}}).read()), "RMSNormalization");
 }
 
+// ONNX Runtime's optimiser writes it into models of opsets that have no such operator.
+TEST(OnnxContrib, LayerNormalizationOfAnEarlyOpset) {
+  for (const int opset : {13, 17}) {
+    ModelBuilder model(8, opset);
+    model.input("x", kFloat, {1, 2});
+    for (const float f : {2.0F, 4.0F}) {
+      TensorProto* tensor = model.initializer(f == 2 ? "scale" : "bias", kFloat, {2});
+      for (int i = 0; i < 2; ++i) tensor->add_float_data(f);
+    }
+    model.node("LayerNormalization", {"x", "scale", "bias"}, {"y"});
+    model.graph().add_output()->set_name("y");
+    const Tensor y = interpret(model.read(), {Tensor::of<float>({1, 2}, {-3, 5})})[0];
+    EXPECT_NEAR(y.data<float>()[0], 2, 1e-5);
+    EXPECT_NEAR(y.data<float>()[1], 6, 1e-5);
+  }
+  ModelBuilder model(8, 13);
+  model.input("x", kFloat, {1, 2});
+  model.node("Gelu", {"x"}, {"y"});
+  model.graph().add_output()->set_name("y");
+  EXPECT_NE(model.complaint().find("begins at opset 20"), std::string::npos) << model.complaint();
+}
+
 TEST(OnnxContrib, UnknownAttributesAndActivationsAreRefused) {
   Fused unknown("BiasGelu", {{2, 5}, {5}});
   unknown.flag("approximate");
