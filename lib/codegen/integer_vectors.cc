@@ -53,7 +53,7 @@ std::string round_quotient(int64_t lanes, Arch architecture) {
       lanes);
   const std::string quotient =
       with_lanes(" (void)reciprocal, (void)rest; return round_i32x$L(v / splat_f32x$L(divisor)); }\n", lanes);
-  const std::string plain = cat(open, quotient, wide, quotient);
+  std::string plain = cat(open, quotient, wide, quotient);
   std::string condition, fused;
   if (architecture == Arch::Aarch64 && lanes == 4) {
     condition = "__aarch64__", fused = "(f32x4)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b)";

@@ -61,7 +61,7 @@ void become_attention(Rewrite& rewrite, const std::vector<ValueId>& operands, Va
 
 // Numbers of queries, keys and values, in that order along the last axis of the weights.
 std::vector<int64_t> hidden_sizes(const Rewrite& rewrite) {
-  const std::vector<int64_t> sizes = rewrite.node.attribute_ints("qkv_hidden_sizes");
+  std::vector<int64_t> sizes = rewrite.node.attribute_ints("qkv_hidden_sizes");
   if (sizes.size() == 3) return sizes;
   if (!sizes.empty()) rewrite.malformed("qkv_hidden_sizes has ", sizes.size(), " numbers, 3 expected");
   const auto& shape = rewrite.type(rewrite.node.input(1)).shape;
