@@ -17,8 +17,11 @@ Text gather(const Place& place, const Expr& e) {
   return {place.words->make_vector(e->dtype, place.lanes, values), true};
 }
 
-std::string print_rounded(const Place& place, const Expr& real) {
-  if (const auto quotient = place.saturates ? saturated_quotient(real) : std::nullopt) {
+std::string print_rounded(const Place& around, const Expr& real) {
+  // Numbers that are rounded on the way to the byte saturate nowhere.
+  Place place = around;
+  place.saturates = false;
+  if (const auto quotient = around.saturates ? saturated_quotient(real) : std::nullopt) {
     std::vector<std::string> operands = {splat(place, print(place, quotient->dividend), DType::Float32)};
     for (const float f : {quotient->divisor, quotient->reciprocal, quotient->rest})
       operands.push_back(float_text(DType::Float32, f));

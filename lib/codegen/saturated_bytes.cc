@@ -16,27 +16,48 @@ using namespace loops;
 // Numbers up to this are converted to int32, and a zero point added to them, without overflow.
 constexpr double kMostConverted = 1 << 30;
 constexpr double kUnknown = std::numeric_limits<double>::infinity();
+// Bounds of what is surely finite in float32, for all that rounding adds to them.
+constexpr double kMostFinite = 0x1p120;
+// Zero points of bytes are within this.
+constexpr int64_t kMostZeroPoint = 255;
 
 // Bounds of absolute values: of what expressions make, and of what locals of float32 hold.
 class Magnitudes {
  public:
-  explicit Magnitudes(const std::function<double(const Buffer&)>& of_buffer) : of_buffer_(of_buffer) {}
-
-  // Notes what is stored to locals, in the order of the statements; one that is stored to twice, or reads what comes later, is unknown.
-  void note(const Stmt& s) {
-    if (s->kind == StmtKind::Store && s->buffer->scope == Scope::Local && s->buffer->dtype == DType::Float32) {
-      const auto [entry, fresh] = locals_.try_emplace(s->buffer.get(), of(s->value));
-      if (!fresh) entry->second = kUnknown;
-    }
-    for (const Stmt& child : s->children) note(child);
+  Magnitudes(const Stmt& body, const std::function<double(const Buffer&)>& of_buffer) : of_buffer_(of_buffer) {
+    std::map<const Buffer*, int> stores;
+    count(body, &stores);
+    note(body, stores);
   }
 
+  // A float of a known bound is finite and no NaN.
   double of(const Expr& e) const {
+    const double most = bound(e);
+    if (!is_float(e->dtype)) return most;
+    return e->dtype == DType::Float32 && most < kMostFinite ? most : kUnknown;
+  }
+
+ private:
+  static void count(const Stmt& s, std::map<const Buffer*, int>* stores) {
+    if (s->kind == StmtKind::Store) ++(*stores)[s->buffer.get()];
+    for (const Stmt& child : s->children) count(child, stores);
+  }
+
+  // Notes numbers that are stored to locals, in the order of the statements. A local that several statements store to is never known, not even
+  // in front of the second: in a loop that one comes before the first.
+  void note(const Stmt& s, const std::map<const Buffer*, int>& stores) {
+    if (s->kind == StmtKind::Store && s->buffer->scope == Scope::Local && s->buffer->dtype == DType::Float32 &&
+        stores.at(s->buffer.get()) == 1)
+      locals_.emplace(s->buffer.get(), of(s->value));
+    for (const Stmt& child : s->children) note(child, stores);
+  }
+
+  double bound(const Expr& e) const {
     const auto arg = [&](size_t i) { return of(e->args[i]); };
     switch (e->op) {
       case Op::Constant: return is_float(e->dtype) ? std::abs(e->f) : std::abs(static_cast<double>(e->i));
       case Op::Load: return of_load(*e->buffer);
-      case Op::Cast: return is_integer(e->args[0]->dtype) ? std::min(arg(0), of_type(e->args[0]->dtype)) : arg(0);
+      case Op::Cast: return is_integer(e->dtype) ? in_type(arg(0), e->dtype) : arg(0);
       case Op::Neg:
       case Op::Abs: return arg(0);
       case Op::RoundEven: return arg(0) + 1;
@@ -51,11 +72,17 @@ class Magnitudes {
     }
   }
 
- private:
-  static double product(double a, double b) { return a == 0 || b == 0 ? 0 : a * b; }
+  // Unknown is infinite: 0 times it is no number.
+  static double product(double a, double b) { return a == kUnknown || b == kUnknown ? kUnknown : a * b; }
   static double of_type(DType dtype) {
     if (dtype_size(dtype) > 4) return kUnknown;  // of indices
     return std::max(std::abs(static_cast<double>(integer_lowest(dtype))), static_cast<double>(integer_highest(dtype)));
+  }
+
+  // The bound of an integer up to `most` that becomes one of `dtype`: a negative one is large without a sign.
+  static double in_type(double most, DType dtype) {
+    if (dtype_size(dtype) > 4) return kUnknown;
+    return most < -static_cast<double>(integer_lowest(dtype)) ? most : of_type(dtype);
   }
 
   double of_load(const Buffer& buffer) const {
@@ -66,9 +93,9 @@ class Magnitudes {
     return of_buffer_(buffer);
   }
 
-  // A number that a divisor's absolute value is not below.
+  // A number that a divisor's absolute value is not below. The smallest are 0 where processors flush them.
   static double least(const Expr& e) {
-    if (e->op == Op::Constant) return std::abs(e->f);
+    if (e->op == Op::Constant) return std::abs(e->f) < std::numeric_limits<float>::min() ? 0 : std::abs(e->f);
     return e->op == Op::StatedDivisor || e->op == Op::StatedNormal ? 1 : 0;
   }
 
@@ -79,7 +106,8 @@ class Magnitudes {
 std::optional<int64_t> whole(const Expr& e) {
   if (e->op != Op::Constant) return std::nullopt;
   if (is_integer(e->dtype)) return e->i;
-  return std::nearbyint(e->f) == e->f ? std::optional(static_cast<int64_t>(e->f)) : std::nullopt;
+  return std::abs(e->f) < kMostConverted && std::nearbyint(e->f) == e->f ? std::optional(static_cast<int64_t>(e->f))
+                                                                         : std::nullopt;
 }
 
 // The value rounded first, where its clamp is that of the byte.
@@ -97,6 +125,7 @@ Expr rounded_first(const Expr& value, const Magnitudes& magnitudes) {
   if (clamped->op != Op::Min || clamped->args[0]->op != Op::Max) return value;
   const std::optional<int64_t> low = whole(clamped->args[0]->args[1]), high = whole(clamped->args[1]);
   const int64_t lowest = integer_lowest(value->dtype), highest = integer_highest(value->dtype);
+  if (zero_point < -kMostZeroPoint || zero_point > kMostZeroPoint) return value;
   if (!low || !high || *low + zero_point != lowest || *high + zero_point != highest) return value;
   const Expr& x = clamped->args[0]->args[0];
   if (!(magnitudes.of(x) < kMostConverted)) return value;
@@ -117,9 +146,7 @@ Stmt rewritten(const Stmt& s, const Magnitudes& magnitudes) {
 }  // namespace
 
 Stmt saturate_bytes(const Stmt& body, const std::function<double(const Buffer&)>& magnitude) {
-  Magnitudes magnitudes(magnitude);
-  magnitudes.note(body);
-  return rewritten(body, magnitudes);
+  return rewritten(body, Magnitudes(body, magnitude));
 }
 
 std::optional<Expr> saturated(const Expr& value) {

@@ -47,6 +47,13 @@ int64_t integer_highest(DType dtype) {
   return (int64_t{1} << (dtype_bits(dtype) - (dtype_class(dtype) == DTypeClass::Signed ? 1 : 0))) - 1;
 }
 
+void expect_in_type(const InferContext& context, std::string_view attribute, DType dtype) {
+  if (!is_integer(dtype) || dtype_bits(dtype) > 32) return;
+  const int64_t number = int_attribute(context.node, attribute);
+  if (number < integer_lowest(dtype) || number > integer_highest(dtype))
+    context.fail("'", attribute, "' is ", number, ", which is no ", dtype_name(dtype));
+}
+
 int64_t saturate(double value, int64_t zero_point, DType dtype) {
   const double moved = std::nearbyint(value) + static_cast<double>(zero_point);
   const int64_t low = integer_lowest(dtype), high = integer_highest(dtype);

@@ -26,6 +26,8 @@ inline bool is_byte(DType dtype) { return dtype == DType::Int8 || dtype == DType
 // The smallest and largest value of an integer type of at most 32 bits.
 int64_t integer_lowest(DType dtype);
 int64_t integer_highest(DType dtype);
+// Malformed unless the attribute's number is one of an integer type, where that is known: of zero points and bounds, which loops hold as such numbers.
+void expect_in_type(const InferContext& context, std::string_view attribute, DType dtype);
 // round_to_even(value) + zero_point, saturated to the type; a NaN gives the lowest value.
 int64_t saturate(double value, int64_t zero_point, DType dtype);
 // `value` rounded to a float type, as a double; other types are Unsupported.

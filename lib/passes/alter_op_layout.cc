@@ -102,7 +102,7 @@ class Chooser {
     const Head anchor = head_of(node);
     if (!is_internal(*anchor.node, "QuantizedMatMul")) return;
     for (const ValueId v : {anchor.inputs[0], node.outputs[0]}) {
-      if (!is_made_by_kernel(v) || blocked_.count(v) != 0 || layouts_.count(v) != 0) continue;
+      if (!is_made_by_kernel(v) || blocked_.count(v) + in_fours_.count(v) + layouts_.count(v) > 0) continue;
       const auto last = static_cast<int>(graph_.value(v).type.shape->size()) - 1;
       if ((*graph_.value(v).type.shape)[last].size % kBlock != 0) layouts_[v].block(last, kBlock);
     }

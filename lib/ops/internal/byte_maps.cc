@@ -10,6 +10,7 @@
 #include "ops/elementwise.h"
 #include "ops/fixed_point.h"
 #include "ops/outputs.h"
+#include "ops/quantization.h"
 
 namespace dnn::byte_maps_ops {
 namespace {
@@ -20,6 +21,7 @@ DType target_of(const Node& node) { return dtype_from_onnx(int_attribute(node, "
 
 void infer_real(InferContext& context) {
   Type type = context.input(0);
+  expect_in_type(context, "zero_point", type.dtype);
   type.dtype = DType::Float32;
   context.set_output(0, std::move(type));
 }
@@ -29,6 +31,7 @@ void infer_integer(InferContext& context) {
   Type type = context.input(0);
   type.dtype = target_of(context.node);
   if (type.dtype != DType::Int8 && type.dtype != DType::UInt8) context.fail("'to' is ", dtype_name(type.dtype));
+  for (const char* number : {"zero_point", "low", "high"}) expect_in_type(context, number, type.dtype);
   context.set_output(0, std::move(type));
 }
 

@@ -14,6 +14,7 @@
 #include <cmath>
 
 #include "ops/outputs.h"
+#include "ops/quantization.h"
 #include "ops/window.h"
 
 namespace dnn::quantized_average_ops {
@@ -37,6 +38,8 @@ void infer(InferContext& context) {
   if (from != DType::Undefined && from != DType::Int8 && from != DType::UInt8)
     context.fail("input 0 is ", context.input(0).text());
   if (to != DType::Int8 && to != DType::UInt8) context.fail("'to' is ", dtype_name(to));
+  expect_in_type(context, "padding", from);
+  for (const char* number : {"zero_point", "low", "high"}) expect_in_type(context, number, to);
   Type type;
   type.dtype = to;
   if (context.has_shape(0)) {

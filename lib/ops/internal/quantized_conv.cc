@@ -58,6 +58,8 @@ void infer(InferContext& context) {
   if (fixed) expect_dtype(context, 4, DType::Int32);
   const DType to = dtype_from_onnx(int_attribute(context.node, "to"));
   if (!is_byte(to) && (to != DType::Float32 || fixed || exact)) context.fail("'to' is ", dtype_name(to));
+  expect_in_type(context, "padding", context.input(0).dtype);
+  for (const char* number : {"zero_point", "low", "high"}) expect_in_type(context, number, to);
   if (context.has_shape(0) && context.has_shape(1) && context.shape(0).size() == 2) {
     const auto &x = context.shape(0), &w = context.shape(1, 2);
     if (x[1].fixed() && w[1].fixed() && x[1].size != w[1].size)

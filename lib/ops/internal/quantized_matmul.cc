@@ -28,6 +28,8 @@ void infer(InferContext& context) {
     if (type.dtype != DType::Undefined && !is_byte(type.dtype)) context.fail("input ", i, " is ", type.text());
     if (type.shape && type.shape->size() < 2) context.fail("input ", i, " is ", type.text(), ", a matrix expected");
   }
+  expect_in_type(context, "a_zero_point", context.input(0).dtype);
+  expect_in_type(context, "b_zero_point", context.input(1).dtype);
   infer_matmul(context, 0, 1, DType::Float32);
 }
 

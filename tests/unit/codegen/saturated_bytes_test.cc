@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "base/text.h"
@@ -71,6 +72,40 @@ TEST(SaturatedBytes, OnlyWhereInt32HoldsTheNumber) {
   EXPECT_FALSE(saturates(DType::UInt8, unary(Op::Exp, kScaled), 0, 255, 0));
 }
 
+// A NaN is within no bounds: infinity times 0, its difference to itself, 0 by 0.
+TEST(SaturatedBytes, WhatMayBeNoNumberIsNotBounded) {
+  const auto real = [](double value) { return constant(DType::Float32, value); };
+  const Expr number = load(memory_of_16("numbers", DType::Float32), {Expr(0)});
+  EXPECT_FALSE(saturates(DType::UInt8, number * real(0), 0, 255, 0));
+  EXPECT_FALSE(saturates(DType::UInt8, (kScaled + number) * real(0), 0, 255, 0));
+  EXPECT_FALSE(saturates(DType::UInt8, real(0) / number, 0, 255, 0));
+  EXPECT_FALSE(saturates(DType::UInt8, kScaled * real(0) / number, 0, 255, 0));
+  EXPECT_FALSE(saturates(DType::UInt8, real(0) / real(0), 0, 255, 0));
+  EXPECT_FALSE(
+      saturates(DType::UInt8, kSum * real(1e-45) / real(1e-40), 0, 255, 0));  // of numbers that are flushed to 0
+  EXPECT_FALSE(saturates(DType::UInt8, number * real(0) - kScaled, 0, 255, 0));
+  EXPECT_FALSE(saturates(DType::UInt8, kScaled * real(std::nan("")), 0, 255, 0));
+  // Beyond float32 on the way to a small number, and beyond float16.
+  EXPECT_FALSE(saturates(DType::UInt8, kScaled * real(3e38) * real(0), 0, 255, 0));
+  EXPECT_FALSE(saturates(DType::UInt8, kScaled * real(3e38) * real(1e-38) * real(1e-8), 0, 255, 0));
+  const Expr half = cast(DType::Float32, cast(DType::Float16, kScaled));
+  EXPECT_FALSE(saturates(DType::UInt8, half * real(0), 0, 255, 0));
+  EXPECT_TRUE(saturates(DType::UInt8, kScaled * real(0), 0, 255, 0));
+  EXPECT_TRUE(saturates(DType::UInt8, kScaled * real(1e-9) * real(1e8), 0, 255, 0));
+}
+
+// A negative integer without its sign is a large one. Zero points and bounds that are no bytes are left alone.
+TEST(SaturatedBytes, IntegersKeepWithinTheirTypes) {
+  const Expr byte = load(memory_of_16("bytes", DType::Int8), {Expr(0)});
+  const auto real = [](const Expr& e) { return cast(DType::Float32, e); };
+  EXPECT_TRUE(saturates(DType::UInt8, real(cast(DType::Int32, byte)), 0, 255, 0));
+  EXPECT_FALSE(saturates(DType::UInt8, real(cast(DType::UInt32, byte)), 0, 255, 0));
+  EXPECT_FALSE(
+      saturates(DType::UInt8, real(cast(DType::Int64, load(memory_of_16("n", DType::Int64), {Expr(0)}))), 0, 255, 0));
+  EXPECT_FALSE(saturates(DType::UInt8, kScaled, -1000, -745, 1000));
+  EXPECT_FALSE(saturates(DType::UInt8, kScaled, -kUnknownMagnitude, kUnknownMagnitude, 0));
+}
+
 // A local may be any number once it is added to in a loop.
 TEST(SaturatedBytes, LocalsAreKnownByTheirOnlyStore) {
   const BufferRef once = local_buffer("once", DType::Float32), more = local_buffer("more", DType::Float32),
@@ -85,6 +120,9 @@ TEST(SaturatedBytes, LocalsAreKnownByTheirOnlyStore) {
   const Stmt grows = loop("k", 1000, store(more, {}, load(more, {}) + kScaled));
   EXPECT_EQ(text({store(more, {}, constant(DType::Float32, 0)), grows}, more).find(taken), std::string::npos);
   EXPECT_EQ(text({}, once).find(taken), std::string::npos);
+  const Stmt reads_before =
+      loop("k", 9, block({store(once, {}, load(more, {})), store(more, {}, load(more, {}) + kScaled)}));
+  EXPECT_EQ(text({store(more, {}, constant(DType::Float32, 0)), reads_before}, once).find(taken), std::string::npos);
   // A local that is read before it is stored is known of no turn.
   EXPECT_EQ(text({loop("k", 9, block({store(once, {}, load(more, {})), store(more, {}, kScaled)}))}, once).find(taken),
             std::string::npos);
@@ -98,6 +136,25 @@ TEST(SaturatedBytes, AreFoundInAStore) {
   ASSERT_TRUE(saturated(s->value));
   EXPECT_EQ(to_text(*saturated(s->value)),
             to_text(cast(DType::Int32, unary(Op::RoundEven, kScaled)) + constant_int(DType::Int32, 7)));
+}
+
+// A number that is rounded on the way to the byte has no end beyond which its quotient does not matter.
+TEST(SaturatedBytes, OnlyTheLastQuotientSaturates) {
+  const BufferRef y = memory_of_16("y", DType::UInt8), sums = memory_of_16("sum", DType::Int32);
+  const auto real = [](double value) { return constant(DType::Float32, value); };
+  const Expr sum = cast(DType::Float32, load(sums, {variable("l")}));
+  const Expr steps = cast(DType::Float32, cast(DType::Int32, unary(Op::RoundEven, sum / real(7))));
+  const Stmt byte = store(y, {variable("l")}, clamped_byte(DType::UInt8, steps / real(900), -7, 248, 7));
+  Kernel kernel;
+  kernel.name = "k";
+  kernel.arguments = {y, sums};
+  kernel.body = saturate_bytes(loop("l", 16, byte, LoopKind::Vector), [](const Buffer&) { return kUnknownMagnitude; });
+  const std::string text = print_kernel(kernel, c_vocabulary());
+  const size_t first = text.find("saturate_u8_i32x16(");
+  ASSERT_NE(first, std::string::npos) << text;
+  const size_t quotient = text.find("round_quotient_wide_i32x16(", first);
+  ASSERT_NE(quotient, std::string::npos) << text;
+  EXPECT_EQ(text.find("round_quotient_wide_i32x16(", quotient + 1), std::string::npos) << text;
 }
 
 // Integers of up to 2^30 and a zero point, at and beyond the ends of a byte, through each instruction set's vectors.

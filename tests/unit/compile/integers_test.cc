@@ -519,6 +519,30 @@ TEST(Integers, ProductsOfActivationsByDotProductsOfBytes) {
   expect_products("197,64", "197", "uint8", {3});
 }
 
+// Bounds of their factors put these numbers within a byte's reach, and they are none: infinity times 0.
+TEST(Integers, NoNumbersAreTheLowestByte) {
+  for (const char* z : {"uint8[] = {0}", "int8[] = {-100}"}) {
+    Graph graph = parse_graph(
+        cat("graph \"g\" {\n  opset 21\n  input x: float32[1,32]\n  const s: float32[] = {0.5}\n  const z: ", z, R"(
+  const none: float32[32] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+  const most: float32[] = {3e38}
+  x.q = QuantizeLinear(x, s, z) @quantize
+  r = DequantizeLinear(x.q, s, z) @real
+  a = Mul(r, most)
+  b = Mul(a, most)
+  y = Mul(b, none)
+  y.q = QuantizeLinear(y, s, z) @end
+  output y.q
+}
+)"));
+    infer_types(graph);
+    std::mt19937 random(7);
+    const Tensor x = numbers_for(graph, Numbers::Random, random);
+    std::string ops;
+    expect_same_bits(graph, x, expected_of(graph, x, &ops), z, {1, 3});
+  }
+}
+
 // One product of matrices of which each broadcasts, in all pairs of types, with zero points at the ends of their ranges: the interpreter's bits.
 TEST(Integers, MatricesOfBytesThatBroadcast) {
   for (const char* a : {"uint8", "int8"}) {

@@ -103,6 +103,32 @@ inline const Net kNets[] = {
        y = GlobalAveragePool(d) @y
        output y
      })"},
+    {"attention", R"(graph "attention" {
+       opset 21
+       input x: float32[2,21,18]
+       const s: float32[] = {0.5}
+       const z: uint8[] = {131}
+       const t: float32[] = {0.004}
+       const u: int8[] = {-128}
+       const down: float32[] = {0.004}
+       const w: int8[9,21] = random(1)
+       x.q = QuantizeLinear(x, s, z) @quantize
+       x.real = DequantizeLinear(x.q, s, z) @real
+       k = Transpose(x.q) @turn {perm = [0, 2, 1]}
+       k.real = DequantizeLinear(k, s, z) @turned
+       p = MatMul(x.real, k.real) @scores
+       d = Mul(p, down) @scale
+       e = Softmax(d) @softmax
+       e.q = QuantizeLinear(e, t, u) @weights
+       e.real = DequantizeLinear(e.q, t, u) @weights_real
+       m = MatMul(e.real, x.real) @weigh
+       m.q = QuantizeLinear(m, s, z) @end
+       w.real = DequantizeLinear(w, t, u) @left
+       y = MatMul(w.real, x.real) @of_a_constant
+       output m.q
+       output p
+       output y
+     })"},
 };
 
 inline bool is_here(const char* command) {

@@ -29,6 +29,36 @@ TEST(Quantization, RoundsToEvenThenAddsThenSaturates) {
   EXPECT_EQ(saturate(NAN, 0, DType::UInt8), 0);
 }
 
+// Loops hold zero points and bounds as numbers of 32 bits at most, and bytes saturate by bounds of them.
+TEST(Quantization, ZeroPointsAndBoundsAreNumbersOfTheirType) {
+  const Tensor a = Tensor::of<uint8_t>({2, 2}, {1, 2, 3, 4}), b = Tensor::of<int8_t>({2, 2}, {1, 2, 3, 4}),
+               real = Tensor::of<float>({2}, {1, 2}), bias = Tensor::of<int32_t>({2}, {0, 0});
+  const auto of = [](const char* op, const std::vector<const Tensor*>& inputs, Attributes attributes) {
+    Node node = test_node(op, inputs, std::move(attributes));
+    node.domain = kInternalDomain;
+    return node;
+  };
+  const auto byte = static_cast<int64_t>(DType::UInt8);
+  const auto expect_refused = [&](const char* op, const std::vector<const Tensor*>& inputs,
+                                  const Attributes& attributes, const std::vector<const char*>& names) {
+    run_reference(of(op, inputs, attributes), inputs);
+    for (const char* name : names) {
+      for (const int64_t number : {int64_t{-129}, int64_t{256}, int64_t{1} << 33}) {
+        Attributes wrong = attributes;
+        wrong[name] = number;
+        EXPECT_EQ(refused_kind(of(op, inputs, wrong), inputs), ErrorKind::Malformed) << op << " " << name << number;
+      }
+    }
+  };
+  expect_refused("QuantizedMatMul", {&a, &b}, {}, {"a_zero_point", "b_zero_point"});
+  expect_refused("ToReal", {&a}, {{"scale", 1.0F}}, {"zero_point"});
+  const Attributes made = {{"low", int64_t{0}}, {"high", int64_t{255}}, {"to", byte}};
+  Attributes steps = made;
+  steps["scale"] = 1.0F;
+  expect_refused("ToInteger", {&real}, steps, {"zero_point", "low", "high"});
+  expect_refused("QuantizedConv", {&a, &b, &bias, &real}, made, {"padding", "zero_point", "low", "high"});
+}
+
 TEST(QuantizeLinear, TakesScalesPerAxisAndPerBlock) {
   const Tensor x = Tensor::of<float>({2, 3}, {1, 2, 3, 4, 5, 6});
   const Tensor rows = Tensor::of<float>({2}, {1, 2}), blocks = Tensor::of<float>({2, 2}, {1, 2, 4, 0.5f});
