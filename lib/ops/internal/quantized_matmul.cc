@@ -163,7 +163,7 @@ class Lowering {
     using namespace loops;
     if (a_.shift == 0 && lies_in_rows(*a_.buffer) && has_room()) return a_.buffer;
     const auto last = static_cast<int>(a_.batch_axes()) + 1;
-    const BufferRef copy = context_.temporary("A", DType::UInt8, a_.buffer->shape, Layout().block(last, kMostDots));
+    BufferRef copy = context_.temporary("A", DType::UInt8, a_.buffer->shape, Layout().block(last, kMostDots));
     emit_for(
         a_, "map",
         loop("o0", rows_,
@@ -181,8 +181,8 @@ class Lowering {
     std::vector<int> order;
     for (int axis = 0; axis < k; ++axis) order.push_back(axis);
     order.insert(order.end(), {n, k});
-    const BufferRef packed = context_.temporary("B", DType::Int8, own_shape(b_, {high, wide}),
-                                                Layout().block(n, kColumns).block(k, kDot).order(order));
+    BufferRef packed = context_.temporary("B", DType::Int8, own_shape(b_, {high, wide}),
+                                          Layout().block(n, kColumns).block(k, kDot).order(order));
     if (high > depth_ || wide > columns_) clear(packed);
     const Expr group = variable("k"), of_group = variable("q");
     const auto copy = [&](const Expr& at_depth) {
@@ -209,7 +209,7 @@ class Lowering {
   // Sums of a' along its rows.
   loops::BufferRef row_sums() {
     using namespace loops;
-    const BufferRef sums = context_.temporary("R", DType::Int32, own_shape(a_, {rows_}));
+    BufferRef sums = context_.temporary("R", DType::Int32, own_shape(a_, {rows_}));
     const BufferRef parts = local_buffer("parts", DType::Int32, {kPartialSums}),
                     joined = local_buffer("joined", DType::Int32, {kPartialSums});
     const LoopKind lanes = lies_in_rows(*a_.buffer) ? LoopKind::Vector : LoopKind::Serial;
@@ -245,7 +245,7 @@ class Lowering {
   loops::BufferRef column_sums() {
     using namespace loops;
     const int64_t wide = (columns_ + kColumns - 1) / kColumns * kColumns;
-    const BufferRef sums = context_.temporary("S", DType::Int32, own_shape(b_, {wide}));
+    BufferRef sums = context_.temporary("S", DType::Int32, own_shape(b_, {wide}));
     const BufferRef sum = local_buffer("sum", DType::Int32);
     const Expr number = cast(DType::Int32, load(b_.buffer, at(b_, {deep_, column_})));
     Stmt body = block({alloc(sum), store(sum, {}, wrapped(depth_ * b_.shift)),
