@@ -32,11 +32,14 @@ void become_activation(Rewrite& rewrite, const std::string& name, const Floats& 
     if (parameters.size() != n)
       rewrite.malformed("activation ", quoted(name), " has ", parameters.size(), " parameters, ", n, " expected");
   };
-  if (name == "Relu" || name == "Tanh" || name == "Sigmoid") {
+  if (name == "Relu" || name == "Tanh" || name == "Sigmoid" || name == "Softplus" || name == "Softsign") {
     rewrite.become(name, {v});
-  } else if (name == "LeakyRelu") {
+  } else if (name == "LeakyRelu" || name == "Elu" || name == "ThresholdedRelu") {
     expect(1);
     rewrite.become(name, {v}, {{"alpha", parameters[0]}});
+  } else if (name == "Selu") {
+    expect(2);
+    rewrite.become(name, {v}, {{"alpha", parameters[0]}, {"gamma", parameters[1]}});
   } else if (name == "HardSigmoid") {
     expect(2);
     rewrite.become(name, {v}, {{"alpha", parameters[0]}, {"beta", parameters[1]}});

@@ -191,6 +191,30 @@ TEST(OnnxContrib, OptimisedOperatorsAreTakenApart) {
   Fused("QuickGelu", {{2, 5}}).expect("Swish", {-0.1542, 0.58639, -0.0988, 1.39166, 0.35039});
 }
 
+// Activations that the optimiser takes into a Gemm, with their parameters by name.
+TEST(OnnxContrib, ActivationsOfFusedGemm) {
+  const std::vector<Shape> shapes = {{2, 3}, {3, 4}, {4}};
+  Fused("FusedGemm", shapes)
+      .text("activation", "Softsign")
+      .expect("Gemm Softsign", {0.36, -0.38462, 0.48387, 0.30435, -0.65217});
+  Fused("FusedGemm", shapes)
+      .text("activation", "Softplus")
+      .expect("Gemm Softplus", {1.01344, 0.4287, 1.26796, 0.93563, 0.14268});
+  Fused("FusedGemm", shapes)
+      .text("activation", "Elu")
+      .number("activation_alpha", 0.7F)
+      .expect("Gemm Elu", {0.5625, -0.32532, 0.9375, 0.4375, -0.59265});
+  Fused("FusedGemm", shapes)
+      .text("activation", "Selu")
+      .number("activation_alpha", 1.2F)
+      .number("activation_gamma", 0.8F)
+      .expect("Gemm Selu", {0.45, -0.44615, 0.75, 0.35, -0.81278});
+  Fused("FusedGemm", shapes)
+      .text("activation", "ThresholdedRelu")
+      .number("activation_alpha", 0.4F)
+      .expect("Gemm ThresholdedRelu", {0.5625, 0, 0.9375, 0.4375, 0});
+}
+
 // Its product and the three parts of it, or operands of their own; masks are 1 where a key is seen.
 TEST(OnnxContrib, AttentionIsOnnxs) {
   const std::string split = "MatMul Add Split ", hidden = "Cast Sub Mul Unsqueeze ";
@@ -293,8 +317,8 @@ TEST(OnnxContrib, UnknownAttributesAndActivationsAreRefused) {
       0U)
       << unknown.complaint();
   Fused activation("FusedConv", {{1, 2, 4, 4}, {3, 2, 3, 3}});
-  activation.text("activation", "Softsign");
-  EXPECT_NE(activation.complaint().find("activation \"Softsign\""), std::string::npos) << activation.complaint();
+  activation.text("activation", "Mish");
+  EXPECT_NE(activation.complaint().find("activation \"Mish\""), std::string::npos) << activation.complaint();
   Fused quantised("QLinearAdd", {{2}, {1}, {1}, {2}, {1}, {1}, {1}, {1}});
   EXPECT_EQ(quantised.flag("axis").complaint(), "");  // of ONNX's Add, which the model is held to when it is read
 }
