@@ -216,7 +216,7 @@ TEST(Cross, VariantsAreThoseThatDiffer) {
   if (!is_here(kCompiler)) GTEST_SKIP() << kSkipped;
   for (const Net& net : kNets) {
     const std::string name = net.name;
-    // Of uint8 with int8 in attention, for which there is one instruction more.
+    // Attention multiplies uint8 by int8, for which there is one instruction more.
     const size_t variants = name == "quantised" ? 3 : name == "attention" ? 4 : 2;
     EXPECT_EQ(compile(parse_graph(net.text), for_both(3)).variants.size(), variants) << name;
   }
