@@ -60,7 +60,7 @@ class Vocabulary {
   // The same of numbers that may lie beyond the bytes, and become the least or the largest of them.
   virtual std::string narrow_saturated(DType, int64_t, const std::string&, const std::string&) const { return ""; }
   virtual std::string round_to_integer(int64_t, const std::string&) const { return ""; }
-  // The operands: dividend, divisor, reciprocal, its rest, low, high, these two but where the result saturates (codegen/rounded_quotients.h).
+  // The operands: dividend, divisor, reciprocal, its rest, and where the result does not saturate low and high (codegen/rounded_quotients.h).
   virtual std::string round_quotient(int64_t, const std::vector<std::string>& /*operands*/) const { return ""; }
   virtual std::string integer_to_real(int64_t, const std::string&) const { return ""; }
   // A vector of float32 out of floats of 16 bits in memory.

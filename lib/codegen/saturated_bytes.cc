@@ -134,6 +134,11 @@ Expr rounded_first(const Expr& value, const Magnitudes& magnitudes) {
   return cast(value->dtype, loops::min(loops::max(sum, number(lowest)), number(highest)));
 }
 
+bool stores_bytes(const Stmt& s) {
+  if (s->kind == StmtKind::Store) return is_byte(s->buffer->dtype);
+  return std::any_of(s->children.begin(), s->children.end(), stores_bytes);
+}
+
 Stmt rewritten(const Stmt& s, const Magnitudes& magnitudes) {
   if (s->kind == StmtKind::Store)
     return is_byte(s->buffer->dtype) ? store(s->buffer, s->indices, rounded_first(s->value, magnitudes)) : s;
@@ -146,7 +151,7 @@ Stmt rewritten(const Stmt& s, const Magnitudes& magnitudes) {
 }  // namespace
 
 Stmt saturate_bytes(const Stmt& body, const std::function<double(const Buffer&)>& magnitude) {
-  return rewritten(body, Magnitudes(body, magnitude));
+  return stores_bytes(body) ? rewritten(body, Magnitudes(body, magnitude)) : body;
 }
 
 std::optional<Expr> saturated(const Expr& value) {

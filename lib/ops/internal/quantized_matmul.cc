@@ -9,7 +9,7 @@
 //
 // where a' = a + 128 of int8, b' = b - 128 of uint8, and zero points alike (Jacob et al., arXiv 1712.05877, section 2.3). b' is copied so that the
 // 4 bytes that an instruction adds up lie side by side for 16 columns, the columns that follow behind the whole depth.
-#include "loops/simplify.h"
+#include "ops/elementwise.h"
 #include "ops/matmul_shape.h"
 #include "ops/multiply.h"
 #include "ops/ordered_sum.h"
@@ -120,12 +120,8 @@ class Lowering {
 
   // The operand's own batch axes at those of the result, then `last`.
   std::vector<loops::Expr> at(const Operand& operand, const std::vector<loops::Expr>& last) const {
-    std::vector<loops::Expr> all = batch(), indices;
-    const size_t own = operand.batch_axes();
-    for (size_t axis = 0; axis < own; ++axis) {
-      indices.push_back(operand.buffer->shape[axis] == 1 ? loops::constant_int(DType::Int64, 0)
-                                                         : all[all.size() - own + axis]);
-    }
+    const Shape leading(operand.buffer->shape.begin(), operand.buffer->shape.end() - 2);
+    std::vector<loops::Expr> indices = broadcast_indices(leading, batch());
     indices.insert(indices.end(), last.begin(), last.end());
     return indices;
   }
@@ -213,7 +209,7 @@ class Lowering {
     const BufferRef parts = local_buffer("parts", DType::Int32, {kPartialSums}),
                     joined = local_buffer("joined", DType::Int32, {kPartialSums});
     const LoopKind lanes = lies_in_rows(*a_.buffer) ? LoopKind::Vector : LoopKind::Serial;
-    const Expr whole = variable("c"), lane = variable("l");
+    const Expr whole = variable("c");
     const auto number = [&](const Expr& k) { return cast(DType::Int32, load(a_.buffer, at(a_, {row_, k}))); };
     const auto each = [&](const char* name, const std::function<Stmt(Expr)>& statement) {
       return loop(name, kPartialSums, statement(variable(name)), lanes);

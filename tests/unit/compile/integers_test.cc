@@ -16,6 +16,7 @@
 #include "passes/pass.h"
 #include "target/isa.h"
 #include "tensor/compare.h"
+#include "unit/compile/small_nets.h"
 
 namespace dnn {
 namespace {
@@ -468,35 +469,8 @@ TEST(Integers, AveragesAreThoseOfOnnxRuntime) {
   expect_same_bits(graph, x, y, "mean", {1, 3});
 }
 
-// Attention over one value: its scores, of whole blocks of 16 or not, with a mask, and what they weigh. `shape` of rows, then numbers of a row.
-std::string attention(const char* shape, const char* columns, const char* type, int zero_point) {
-  return cat("graph \"g\" {\n  opset 21\n  input x: float32[2,", shape,
-             "]\n  const s: float32[] = {0.5}\n  const z: ", type, "[] = {", zero_point,
-             "}\n  const t: float32[] = {0.004}\n  const u: ", type, "[] = {", type == std::string("int8") ? -128 : 0,
-             R"(}
-  const down: float32[] = {0.0004}
-  const mask: float32[)",
-             columns, R"(] = random(1)
-  x.q = QuantizeLinear(x, s, z) @quantize
-  x.real = DequantizeLinear(x.q, s, z) @real
-  k = Transpose(x.q) @turn {perm = [0, 2, 1]}
-  k.real = DequantizeLinear(k, s, z) @turned
-  p = MatMul(x.real, k.real) @scores
-  d = Mul(p, down) @scale
-  m = Add(d, mask) @mask
-  e = Softmax(m) @softmax
-  e.q = QuantizeLinear(e, t, u) @weights
-  e.real = DequantizeLinear(e.q, t, u) @weights_real
-  y = MatMul(e.real, x.real) @weigh
-  y.q = QuantizeLinear(y, s, z) @end
-  output y.q
-  output p
-}
-)");
-}
-
-void expect_products(const char* shape, const char* columns, const char* type, const std::vector<int>& levels) {
-  Graph graph = parse_graph(attention(shape, columns, type, type == std::string("int8") ? -3 : 131));
+void expect_products(const char* rows, const char* columns, const std::string& type, const std::vector<int>& levels) {
+  Graph graph = parse_graph(attention_text(rows, columns, type, type == "int8" ? -3 : 131, type));
   infer_types(graph);
   std::mt19937 random(5);
   const Tensor x = numbers_for(graph, Numbers::Random, random);
@@ -509,14 +483,14 @@ void expect_products(const char* shape, const char* columns, const char* type, c
   for (NodeId id : level3.order()) at3 += head_of(level3.node(id)).node->op + " ";
   EXPECT_EQ(ops.find("QuantizedMatMul"), std::string::npos) << ops;
   EXPECT_NE(at3.find("QuantizedMatMul"), std::string::npos) << at3;
-  expect_same_bits(graph, x, expected, cat(shape, " ", type), levels);
+  expect_same_bits(graph, x, expected, cat(rows, "x", columns, " ", type), levels);
 }
 
 TEST(Integers, ProductsOfActivationsByDotProductsOfBytes) {
-  expect_products("21,37", "21", "uint8", {1, 4});
-  expect_products("37,20", "37", "int8", {3});
-  expect_products("32,48", "32", "uint8", {3});
-  expect_products("197,64", "197", "uint8", {3});
+  expect_products("21", "37", "uint8", {1, 4});
+  expect_products("37", "20", "int8", {3});
+  expect_products("32", "48", "uint8", {3});
+  expect_products("197", "64", "uint8", {3});
 }
 
 // Bounds of their factors put these numbers within a byte's reach, and they are none: infinity times 0.

@@ -4,13 +4,37 @@
 
 #include "base/error.h"
 #include "base/process.h"
+#include "base/text.h"
 
 namespace dnn {
 
 struct Net {
   const char* name;
-  const char* text;
+  std::string text;
 };
+
+// Attention over one quantised value of two samples, `rows` x `columns` each: its scores, with a mask, and what they weigh. The weights of
+// softmax are quantised to `weights`. `more` are further lines.
+inline std::string attention_text(const std::string& rows, const std::string& columns, const std::string& type,
+                                  int zero_point, const std::string& weights, const std::string& more = "") {
+  return cat("graph \"attention\" {\n  opset 21\n  input x: float32[2,", rows, ",", columns,
+             "]\n  const s: float32[] = {0.5}\n  const z: ", type, "[] = {", zero_point,
+             "}\n  const t: float32[] = {0.004}\n  const u: ", weights, "[] = {", weights == "int8" ? -128 : 0,
+             "}\n  const down: float32[] = {0.0004}\n  const mask: float32[", rows, R"(] = random(1)
+  x.q = QuantizeLinear(x, s, z) @quantize
+  x.real = DequantizeLinear(x.q, s, z) @real
+  k = Transpose(x.q) @turn {perm = [0, 2, 1]}
+  k.real = DequantizeLinear(k, s, z) @turned
+  p = MatMul(x.real, k.real) @scores
+  d = Mul(p, down) @scale
+  m = Add(d, mask) @mask
+  e = Softmax(m) @softmax
+  e.q = QuantizeLinear(e, t, u) @weights
+  e.real = DequantizeLinear(e.q, t, u) @weights_real
+  y = MatMul(e.real, x.real) @weigh
+  y.q = QuantizeLinear(y, s, z) @end)",
+             more, "\n  output y.q\n  output p\n}\n");
+}
 
 // Extents are no multiples of a vector's, so that every kernel has a tail.
 inline const Net kNets[] = {
@@ -103,32 +127,11 @@ inline const Net kNets[] = {
        y = GlobalAveragePool(d) @y
        output y
      })"},
-    {"attention", R"(graph "attention" {
-       opset 21
-       input x: float32[2,21,18]
-       const s: float32[] = {0.5}
-       const z: uint8[] = {131}
-       const t: float32[] = {0.004}
-       const u: int8[] = {-128}
-       const down: float32[] = {0.004}
-       const w: int8[9,21] = random(1)
-       x.q = QuantizeLinear(x, s, z) @quantize
-       x.real = DequantizeLinear(x.q, s, z) @real
-       k = Transpose(x.q) @turn {perm = [0, 2, 1]}
-       k.real = DequantizeLinear(k, s, z) @turned
-       p = MatMul(x.real, k.real) @scores
-       d = Mul(p, down) @scale
-       e = Softmax(d) @softmax
-       e.q = QuantizeLinear(e, t, u) @weights
-       e.real = DequantizeLinear(e.q, t, u) @weights_real
-       m = MatMul(e.real, x.real) @weigh
-       m.q = QuantizeLinear(m, s, z) @end
-       w.real = DequantizeLinear(w, t, u) @left
-       y = MatMul(w.real, x.real) @of_a_constant
-       output m.q
-       output p
-       output y
-     })"},
+    {"attention", attention_text("21", "18", "uint8", 131, "int8", R"(
+  const w: int8[9,21] = random(2)
+  w.real = DequantizeLinear(w, t, u) @left
+  l = MatMul(w.real, x.real) @of_a_constant
+  output l)")},
 };
 
 inline bool is_here(const char* command) {

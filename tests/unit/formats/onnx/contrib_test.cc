@@ -287,8 +287,8 @@ TEST(OnnxContrib, NormalisationsAreTakenApart) {
   EXPECT_EQ(ops_of(Fused("SimplifiedLayerNormalization", {{1, 3, 4}, {4}}).read()), "RMSNormalization");
 }
 
-// ONNX Runtime's optimiser writes it into models of opsets that have no such operator.
-TEST(OnnxContrib, LayerNormalizationOfAnEarlyOpset) {
+// ONNX Runtime has both from opset 1 on, and its optimiser writes the first into models of opset 13.
+TEST(OnnxContrib, OperatorsOfAnEarlyOpset) {
   for (const int opset : {13, 17}) {
     ModelBuilder model(8, opset);
     model.input("x", kFloat, {1, 2});
@@ -302,6 +302,12 @@ TEST(OnnxContrib, LayerNormalizationOfAnEarlyOpset) {
     EXPECT_NEAR(y.data<float>()[0], 2, 1e-5);
     EXPECT_NEAR(y.data<float>()[1], 6, 1e-5);
   }
+  ModelBuilder threshold(8, 9);
+  threshold.input("x", kFloat, {2});
+  threshold.node("ThresholdedRelu", {"x"}, {"y"});
+  threshold.graph().add_output()->set_name("y");
+  EXPECT_TRUE(interpret(threshold.read(), {Tensor::of<float>({2}, {0.5F, 1.5F})})[0].identical(
+      Tensor::of<float>({2}, {0, 1.5F})));
   ModelBuilder model(8, 13);
   model.input("x", kFloat, {1, 2});
   model.node("Gelu", {"x"}, {"y"});
