@@ -14,7 +14,8 @@ const cli::Tool kTool = {
     .name = "dnn-quantize",
     .summary =
         "Quantises a float32 network: weights and activations become integers, whose ranges come from calibration "
-        "inputs. The result is an ONNX file with QuantizeLinear and DequantizeLinear, or a quantised TFLite file.",
+        "inputs. The result is an ONNX file with QuantizeLinear and DequantizeLinear, a quantised TFLite file, or "
+        "TorchScript or a .pt2 with the same pairs.",
     .negative = "the best network found loses more than --max-drop, or no calibration input can be read",
     .examples = {{"dnn-quantize model.onnx -o int8.onnx --calibrate photos/ --preprocess imagenet-torch", "int8"},
                  {"dnn-quantize model.onnx -o int8.tflite --calibrate photos/ --preprocess imagenet-tf", "for TFLite"},

@@ -52,6 +52,16 @@ Stmt fuse_contiguous(const Stmt& nest) {
   return result;
 }
 
+Stmt fuse_into_vectors(const Stmt& nest, int64_t lanes) {
+  Stmt result = nest;
+  for (std::vector<std::string> loops = nest_variables(result); loops.size() > 1; loops = nest_variables(result)) {
+    const std::string &around = loops[loops.size() - 2], &last = loops.back();
+    if (loop_extent(result, last) % lanes == 0 || !one_run(result, around, last)) break;
+    result = simplify(fuse(result, around, last));
+  }
+  return result;
+}
+
 Stmt in_order_of_reading(const Stmt& nest) {
   std::vector<std::string> variables = nest_variables(nest);
   const Ranges ranges = loop_ranges(nest);

@@ -14,6 +14,8 @@ bool steps(const loops::Access& access, const std::string& v, const loops::Range
 
 // Joins neighbouring loops of a nest that every access runs through as one.
 loops::Stmt fuse_contiguous(const loops::Stmt& nest);
+// The same of the innermost loops alone, as long as the last one ends within a vector of `lanes`: three channels that lie last, say.
+loops::Stmt fuse_into_vectors(const loops::Stmt& nest, int64_t lanes);
 
 // Of a nest that reads one element for each that it stores: the outer loops in the order of what is read. A processor waits
 // for what it reads, and fetches ahead what it reads in order; what it writes it does not wait for.

@@ -16,12 +16,20 @@ namespace {
 
 using namespace loops;
 
-// Bytes that are stored as they were read go through int32, which vectors are of.
+// Bytes that become real numbers go through int32, which vectors are of.
+Expr through_integers(const Expr& e) {
+  const bool real = e->op == Op::Cast && e->dtype == DType::Float32 && is_byte(e->args[0]->dtype);
+  return real ? cast(DType::Float32, cast(DType::Int32, e->args[0])) : e;
+}
+
+// So do bytes that are stored as they were read.
 Stmt in_integers(const Stmt& s) {
   if (s->kind == StmtKind::Store) {
     const bool byte = is_byte(s->buffer->dtype);
     const bool narrowed = s->value->op == Op::Cast && s->value->args[0]->dtype == DType::Int32;
-    return byte && !narrowed ? store(s->buffer, s->indices, cast(s->buffer->dtype, cast(DType::Int32, s->value))) : s;
+    return rewrite_expressions(
+        byte && !narrowed ? store(s->buffer, s->indices, cast(s->buffer->dtype, cast(DType::Int32, s->value))) : s,
+        through_integers);
   }
   if (s->children.empty()) return s;
   std::vector<Stmt> children;
@@ -149,7 +157,7 @@ void rows_in_words(Kernel* kernel) {
 }
 
 Stmt bytes_in_vectors(const Stmt& given) {
-  Stmt body = in_integers(given);
+  Stmt body = fuse_into_vectors(in_integers(given), kIntegerLanes);
   const std::vector<std::string> nest = nest_variables(body);
   const Ranges ranges = loop_ranges(body);
   std::string best;

@@ -36,6 +36,8 @@ class QuantizedSchedule {
     if (kernel_.pattern == "border") {
       body_ = byte_border(body_, *kernel_.arguments[0]);
     } else if (kernel_.pattern == "row_sums") {  // in vectors as it is
+    } else if (kernel_.pattern == "map" && options_.target.isa->gpu) {
+      body_ = fuse_contiguous(body_);
     } else if (!conv && !options_.target.isa->gpu && isa().lanes(DType::Int32) > 1) {
       kernel_.body = body_;
       if (kernel_.pattern == "map" && !options_.any_byte_order) {
@@ -318,16 +320,14 @@ bool is_quantized(const Kernel& kernel) {
   if (kernel.pattern == "border") return is_byte(kernel.arguments[0]->dtype);
   if (kernel.pattern != "map" && kernel.pattern != "pool") return false;
   if (!in_wide_numbers(kernel.body)) return false;
-  bool stores = false;
-  int reads = 0, real = 0;
+  bool bytes = false;
   for (const Access& access : accesses(kernel.body)) {
     if (access.buffer->scope != Scope::Global) continue;
     const DType dtype = access.buffer->dtype;
     if (!is_byte(dtype) && dtype != DType::Float32) return false;
-    stores = stores || (access.is_store && is_byte(dtype));
-    if (!access.is_store) ++(is_byte(dtype) ? reads : real);
+    bytes = bytes || is_byte(dtype);
   }
-  return stores || (reads == 1 && real == 0);
+  return bytes;
 }
 
 Kernel schedule_quantized(const Kernel& kernel, const std::set<const Buffer*>& packable,

@@ -7,7 +7,7 @@
 
 namespace dnn::codegen {
 
-// True for a kernel of one of these.
+// True for a kernel of one of these, and for maps and pools that read or store bytes and compute in int32 or float32.
 bool is_quantized(const loops::Kernel& kernel);
 
 // As schedule_cpu(); nothing is promised of the bits of floating-point sums, of which there are none.

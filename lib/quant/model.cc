@@ -12,6 +12,7 @@
 #include "quant/equalise.h"
 #include "quant/guard.h"
 #include "quant/io_types.h"
+#include "quant/pixels.h"
 #include "quant/report.h"
 #include "quant/state.h"
 #include "quant/storage.h"
@@ -19,6 +20,7 @@
 namespace dnn::quant {
 namespace {
 
+constexpr const char* kTargets = ".onnx, .tflite, .pt or .pt2";
 constexpr int kOpsetOfInt16 = 21;  // the first whose QuantizeLinear makes int16
 constexpr int kOpsetOfLayerNorms = 17;
 constexpr size_t kMostMeasured = 64;  // samples that sensitivity is measured on
@@ -100,6 +102,7 @@ class Job {
     }
     if (!request_.output.empty()) {
       set_io_types(quantized, request_.input_type, request_.output_type);
+      if (request_.pixels) read_pixels(quantized, preprocess_from_json(preprocess_));
       if (format_for_path(request_.output) == find_format("onnx")) guard_float_layers(quantized);
       convert_model(std::move(quantized), request_.output, convert_);
     }
@@ -132,6 +135,11 @@ class Job {
     say(cat("equalised the channels of ", counted(changed, "value"), " between layers"));
   }
 
+  void refuse_other_inputs() const {
+    if (request_.pixels && preprocess_.empty())
+      fail_usage("--inference-input-type pixels: calibrate on images, whose --preprocess the network is to do");
+  }
+
   void calibrate_network() {
     calibration_ = request_.states.empty() ? watch_list(bound_, options_) : whole_watch_list(bound_, options_);
     State state;
@@ -146,12 +154,16 @@ class Job {
       if (state.network != fingerprint(bound_))
         fail_usage(request_.states.front(), ": the state is of another network than ", request_.model);
       take_state(bound_, state, &calibration_);
+      preprocess_ = state.preprocess;
     }
+    if (request_.calibrate.empty()) refuse_other_inputs();
     if (request_.calibrate.empty()) {
       if (calibration_.samples == 0) throw Error(ErrorKind::Negative, "the states hold no calibration sample");
       return;
     }
     const std::unique_ptr<SampleSource> source = inputs_.open(request_.calibrate, "--calibrate", request_.shard);
+    preprocess_ = inputs_.preprocess();
+    refuse_other_inputs();
     CalibrateOptions options = options_.calibrate;
     if (!request_.states.empty()) {
       if (state.network.empty()) {
@@ -232,6 +244,7 @@ class Job {
   Graph prepared_, bound_;
   Inputs inputs_;
   Calibration calibration_;
+  std::string preprocess_;  // of what it saw, as JSON; "" where that was no images
   QuantizedModel result_;
 };
 
@@ -280,11 +293,11 @@ QuantizedModel quantize_model(const QuantizeRequest& request) {
   const bool writes = !request.output.empty();
   const bool keeps_state = !request.states.empty() && !request.calibrate.empty();
   if ((!writes && !request.sensitivity && !keeps_state) || request.output == "-")
-    fail_usage("where to? give a file with -o: .onnx or .tflite");
+    fail_usage("where to? give a file with -o: ", kTargets);
   const Format* format = writes ? format_for_path(request.output) : find_format("onnx");
   const std::string target = format == nullptr ? "" : format->name;
-  if (target != "onnx" && target != "tflite")
-    fail_usage(request.output, ": quantised networks are written as .onnx or .tflite");
+  if (target != "onnx" && target != "tflite" && target != "torchscript" && target != "pt2")
+    fail_usage(request.output, ": quantised networks are written as ", kTargets);
   const bool integers = request.options.scheme.weights == DType::Int8;
   if (!integers && (!writes || request.sensitivity || !request.states.empty()))
     fail_usage("--scheme ", request.options.scheme.name,
@@ -304,6 +317,8 @@ QuantizedModel quantize_model(const QuantizeRequest& request) {
                " has the form qdq");
   if ((request.input_type != DType::Float32 || request.output_type != DType::Float32) && !bytes)
     fail_usage("--inference-input-type and --inference-output-type: integers need --scheme int8 or uint8");
+  if (request.pixels && !integers)
+    fail_usage("--inference-input-type pixels: --scheme ", request.options.scheme.name, " looks at no images");
   if (!integers && !request.options.keep_float.empty())
     fail_usage("--keep-float: --scheme ", request.options.scheme.name,
                " stores all weights alike; int8 leaves layers out");

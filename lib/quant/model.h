@@ -24,6 +24,7 @@ struct QuantizeRequest : InputChoice {
   uint64_t seed = 0;               // of the halves of `validate`
   bool qoperator = false;          // of ONNX: operators on integers in place of QDQ
   DType input_type = DType::Float32, output_type = DType::Float32;  // or Int8, UInt8
+  bool pixels = false;                                              // the input is an image's bytes, see pixels.h
   bool equalise = false;                                            // see equalise.h
   bool sensitivity = false;                                         // measure what each rounding alone does
   QuantizeOptions options = {};                                     // `fuses` is set from the output and its form

@@ -7,6 +7,11 @@
 #include "quant/exclusions.h"
 
 namespace dnn::quant {
+namespace {
+
+constexpr const char* kPixels = "pixels";
+
+}  // namespace
 
 QuantizeRequest QuantizeArgs::whole_request() const {
   const Scheme& chosen = scheme_named(scheme);
@@ -32,7 +37,8 @@ QuantizeRequest QuantizeArgs::whole_request() const {
   whole.options.keep_float = {keep_float.begin(), keep_float.end()};
   whole.options.correct_biases = !no_bias_correction;
   whole.qoperator = form == "qoperator";
-  whole.input_type = dtype_from_name(input_type);
+  whole.pixels = input_type == kPixels;
+  if (!whole.pixels) whole.input_type = dtype_from_name(input_type);
   whole.output_type = dtype_from_name(output_type);
   if (opset) whole.opset = static_cast<int>(*opset);
   whole.shard = Shard::parse(shard);
@@ -47,7 +53,7 @@ void declare_quantize(cli::Args& args, QuantizeArgs& o) {
   for (const ExclusionTool& tool : exclusion_tools()) tools.emplace_back(tool.name);
   QuantizeRequest& r = o.request;
   args.positional(&r.model, "MODEL", "a float32 model of any format");
-  args.option(&r.output, "-o,--output", "FILE", "where the result goes: .onnx or .tflite");
+  args.option(&r.output, "-o,--output", "FILE", "where the result goes: .onnx, .tflite, .pt or .pt2");
   args.list(&r.calibrate, "--calibrate", "INPUT",
             "inputs like those the network will see, as dnn-infer's INPUT; 100 images suffice");
   args.list(&r.states, "--state", "FILE",
@@ -65,7 +71,9 @@ void declare_quantize(cli::Args& args, QuantizeArgs& o) {
       "scale channels between layers first, so that a value's channels have ranges alike (two runs of the inputs)");
   args.choice(&o.form, "--form", {"qdq", "qoperator"},
               "of ONNX: QuantizeLinear and DequantizeLinear around operators, or operators on integers");
-  args.choice(&o.input_type, "--inference-input-type", {"float32", "int8", "uint8"}, "of the result's inputs");
+  args.choice(&o.input_type, "--inference-input-type", {"float32", "int8", "uint8", kPixels},
+              "of the result's inputs; pixels: the bytes of an image, for which the network does the arithmetic of "
+              "--preprocess");
   args.choice(&o.output_type, "--inference-output-type", {"float32", "int8", "uint8"}, "of its outputs");
   args.list(&r.validate, "--validate", "INPUT", "compare labels, and top-1 where classes are known, on these inputs");
   args.option(&r.labels, "--labels", "FILE", "the classes of --validate, one a line, a synset id first where known");

@@ -153,9 +153,12 @@ int run_on(const std::string& device, const Printed& printed, const std::string&
   int n = 0, n_failed = 0;
   for (const Net& net : nets(folder)) {
     std::mt19937 engine(kSeed);
-    std::uniform_real_distribution<float> uniform(-2, 2);
-    Tensor x(DType::Float32, net.graph.value(net.graph.inputs[0]).type.fixed_shape());
-    for (int64_t i = 0; i < x.size(); ++i) x.mutable_data<float>()[i] = uniform(engine);
+    const Type& type = net.graph.value(net.graph.inputs[0]).type;
+    const bool bytes = type.dtype == DType::UInt8;
+    std::uniform_real_distribution<float> uniform(bytes ? 0 : -2, bytes ? 255 : 2);
+    Tensor numbers(DType::Float32, type.fixed_shape());
+    for (int64_t i = 0; i < numbers.size(); ++i) numbers.mutable_data<float>()[i] = uniform(engine);
+    const Tensor x = convert(numbers, type.dtype);
     const std::vector<double> expected = to_doubles(interpret(net.graph, {x})[0]);
     for (const int opt : kLevels) {
       if (opt > printed.last) continue;

@@ -10,6 +10,7 @@ void map_a17dd7355ed4(void* const* args, int64_t begin, int64_t end) {
   }
 }
 
+// exact: products are rounded before they are added
 // DequantizeLinear (map): uint8[1,8,4,4] float32[] uint8[] -> float32[1,8,4,4]
 void map_aa31dbbb5eb0(void* const* args, int64_t begin, int64_t end) {
   float* restrict const y0 = (float*)args[0];
@@ -18,18 +19,21 @@ void map_aa31dbbb5eb0(void* const* args, int64_t begin, int64_t end) {
   float* restrict const x1 = (float*)args[3];
   for (int64_t task = begin; task < end; ++task) {
     const int64_t d1 = task;
-    y0[d1] = ((((float)x0[d1]) - ((float)x2[0])) * x1[0]);
+    *(f32x8_in_memory*)(y0 + ((d1 * 16))) = ((to_f32x8(widen_u8_i32x8(x0 + ((d1 * 16)))) - ((float)((int32_t)x2[0]))) * x1[0]);
+    *(f32x8_in_memory*)(y0 + (((d1 * 16) + 8))) = ((to_f32x8(widen_u8_i32x8(x0 + (((d1 * 16) + 8)))) - ((float)((int32_t)x2[0]))) * x1[0]);
   }
 }
 
+// exact: products are rounded before they are added
 // DequantizeLinear (map): int8[16,8,1,1] float32[] -> float32[16,8,1,1]
 void map_49634606f947(void* const* args, int64_t begin, int64_t end) {
   float* restrict const y0 = (float*)args[0];
   int8_t* restrict const x0 = (int8_t*)args[1];
   float* restrict const x1 = (float*)args[2];
   for (int64_t task = begin; task < end; ++task) {
-    const int64_t d0 = task;
-    y0[d0] = (((float)x0[d0]) * x1[0]);
+    const int64_t d0_o = task;
+    *(f32x8_in_memory*)(y0 + ((d0_o * 16))) = (to_f32x8(widen_i8_i32x8(x0 + ((d0_o * 16)))) * x1[0]);
+    *(f32x8_in_memory*)(y0 + (((d0_o * 16) + 8))) = (to_f32x8(widen_i8_i32x8(x0 + (((d0_o * 16) + 8)))) * x1[0]);
   }
 }
 

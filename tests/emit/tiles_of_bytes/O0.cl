@@ -13,7 +13,7 @@ __kernel void map_a17dd7355ed4(__global uchar* restrict y0, __global float* rest
 void map_aa31dbbb5eb0_task(__global float* restrict y0, __global uchar* restrict x0, __global uchar* restrict x2, __global float* restrict x1, const long task) {
   {
     const long d1 = task;
-    y0[d1] = ((((float)x0[d1]) - ((float)x2[0])) * x1[0]);
+    vstore16(((convert_float16(convert_int16(vload16(0, x0 + ((d1 * 16))))) - ((float)((int)x2[0]))) * x1[0]), 0, y0 + ((d1 * 16)));
   }
 }
 __kernel void map_aa31dbbb5eb0(__global float* restrict y0, __global uchar* restrict x0, __global uchar* restrict x2, __global float* restrict x1) {
@@ -23,8 +23,8 @@ __kernel void map_aa31dbbb5eb0(__global float* restrict y0, __global uchar* rest
 // DequantizeLinear (map): int8[16,8,1,1] float32[] -> float32[16,8,1,1]
 void map_49634606f947_task(__global float* restrict y0, __global char* restrict x0, __global float* restrict x1, const long task) {
   {
-    const long d0 = task;
-    y0[d0] = (((float)x0[d0]) * x1[0]);
+    const long d0_o = task;
+    vstore16((convert_float16(convert_int16(vload16(0, x0 + ((d0_o * 16))))) * x1[0]), 0, y0 + ((d0_o * 16)));
   }
 }
 __kernel void map_49634606f947(__global float* restrict y0, __global char* restrict x0, __global float* restrict x1) {

@@ -4,9 +4,8 @@ void map_6f98b1289790(void* const* args, int64_t begin, int64_t end) {
   uint8_t* restrict const y0 = (uint8_t*)args[0];
   float* restrict const x0 = (float*)args[1];
   for (int64_t task = begin; task < end; ++task) {
-    const int64_t d2 = task / 4;
-    const int64_t d3 = task % 4;
-    narrow_u8_i32x8(y0 + (((d2 * 64) + (d3 * 16))), (round_quotient_i32x8(((f32x8){x0[((d2 * 4) + d3)], x0[(((d2 * 4) + d3) + 16)], x0[(((d2 * 4) + d3) + 32)], x0[(((d2 * 4) + d3) + 48)], x0[(((d2 * 4) + d3) + 64)], x0[(((d2 * 4) + d3) + 80)], x0[(((d2 * 4) + d3) + 96)], x0[(((d2 * 4) + d3) + 112)]}), 0x1.eb851ep-6f, 0x1.0aaaacp+5f, (-0x1.e2aaaap-20f), (-0x1.f33332p+1f), 0x1.ep+1f) + 130));
+    const int64_t d2 = task;
+    narrow_u8_i32x8(y0 + ((d2 * 16)), (round_quotient_i32x8(((f32x8){x0[d2], x0[(d2 + 16)], x0[(d2 + 32)], x0[(d2 + 48)], x0[(d2 + 64)], x0[(d2 + 80)], x0[(d2 + 96)], x0[(d2 + 112)]}), 0x1.eb851ep-6f, 0x1.0aaaacp+5f, (-0x1.e2aaaap-20f), (-0x1.f33332p+1f), 0x1.ep+1f) + 130));
   }
 }
 

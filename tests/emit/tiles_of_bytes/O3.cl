@@ -2,9 +2,8 @@
 // ToInteger (map): float32[1,8,4,4] -> uint8[1,8,4,4]
 void map_6f98b1289790_task(__global uchar* restrict y0, __global float* restrict x0, const long task) {
   {
-    const long d2 = task / 4;
-    const long d3 = task % 4;
-    vstore8(convert_uchar8((convert_int8_rte(min_f32x8(max_f32x8((((f32x8)(x0[((d2 * 4) + d3)], x0[(((d2 * 4) + d3) + 16)], x0[(((d2 * 4) + d3) + 32)], x0[(((d2 * 4) + d3) + 48)], x0[(((d2 * 4) + d3) + 64)], x0[(((d2 * 4) + d3) + 80)], x0[(((d2 * 4) + d3) + 96)], x0[(((d2 * 4) + d3) + 112)])) / 0x1.eb851ep-6f), splat_f32x8((-130.0f))), splat_f32x8(125.0f))) + 130)), 0, y0 + (((d2 * 64) + (d3 * 16))));
+    const long d2 = task;
+    vstore8(convert_uchar8((convert_int8_rte(min_f32x8(max_f32x8((((f32x8)(x0[d2], x0[(d2 + 16)], x0[(d2 + 32)], x0[(d2 + 48)], x0[(d2 + 64)], x0[(d2 + 80)], x0[(d2 + 96)], x0[(d2 + 112)])) / 0x1.eb851ep-6f), splat_f32x8((-130.0f))), splat_f32x8(125.0f))) + 130)), 0, y0 + ((d2 * 16)));
   }
 }
 __kernel void map_6f98b1289790(__global uchar* restrict y0, __global float* restrict x0) {

@@ -3,10 +3,8 @@
 extern "C" __global__ void map_3f3ca9b16d02(unsigned char* __restrict__ y0, float* __restrict__ x0) {
   const int task = blockIdx.x * (int)blockDim.x + threadIdx.x;
   if (task < 128) {
-    const int d1 = task / 16;
-    const int d2 = (task / 4) % 4;
-    const int d3 = task % 4;
-    y0[(((d1 * 16) + (d2 * 4)) + d3)] = ((unsigned char)(((int)round_even_f32(min_f32(max_f32((x0[(((d1 * 16) + (d2 * 4)) + d3)] / 0x1.eb851ep-6f), (-130.0f)), 125.0f))) + 130));
+    const int d1 = task;
+    y0[d1] = ((unsigned char)(((int)round_even_f32(min_f32(max_f32((x0[d1] / 0x1.eb851ep-6f), (-130.0f)), 125.0f))) + 130));
   }
 }
 
