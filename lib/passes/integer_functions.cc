@@ -53,7 +53,7 @@ struct BetweenIntegers {
                           is_exact_product(graph, uses, node);
       const bool goes_on =
           (is_elementwise(node) || picks_numbers(node) || counts(graph, node) || has_stated_sums(graph, node) ||
-           is_one_of(node, {"StatedLayerNormalization", "StatedMean", "StatedSoftmax"})) &&
+           is_one_of(node, {"StatedLayerNormalization", "StatedMean", "StatedSum", "StatedSoftmax"})) &&
           std::all_of(node.inputs.begin(), node.inputs.end(),
                       [&](ValueId v) { return v == kNoValue || made[v] || graph.constant(v) != nullptr; });
       for (ValueId v : node.outputs) {

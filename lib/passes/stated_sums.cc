@@ -1,5 +1,6 @@
 // Means and norms of real numbers by sums in a stated order; see stated_sums.h.
 #include <algorithm>
+#include <string_view>
 
 #include "ops/elementwise.h"
 #include "ops/reduce.h"
@@ -9,13 +10,13 @@
 namespace dnn {
 namespace {
 
-// By axis, whether it is averaged; nothing where none is.
+// By axis, whether numbers along it are averaged or added up; nothing where none is.
 std::optional<std::vector<bool>> averaged_axes(const Graph& graph, const Node& node) {
   const size_t rank = graph.value(node.inputs[0]).type.shape->size();
   std::vector<bool> averaged(rank, false);
   if (is_op(node, "GlobalAveragePool")) {
     for (size_t i = 2; i < rank; ++i) averaged[i] = true;
-  } else if (is_op(node, "ReduceMean")) {
+  } else if (is_op(node, "ReduceMean") || is_op(node, "ReduceSum")) {
     const Tensor* axes = node.input(1) == kNoValue ? nullptr : graph.constant(node.inputs[1]);
     if (node.input(1) != kNoValue && axes == nullptr) return std::nullopt;
     averaged = reduced_axes(node, axes, static_cast<int64_t>(rank));
@@ -70,6 +71,16 @@ bool is_row_norm(const Graph& graph, const Node& node) {
   });
 }
 
+// Constants scale and shift each channel.
+bool is_channel_norm(const Graph& graph, const Node& node) {
+  if (!is_op(node, "InstanceNormalization") && !is_op(node, "GroupNormalization")) return false;
+  const Shape x = graph.value(node.inputs[0]).type.fixed_shape();
+  return std::all_of(node.inputs.begin() + 1, node.inputs.end(), [&](ValueId v) {
+    const Tensor* constant = graph.constant(v);
+    return constant != nullptr && constant->dtype() == DType::Float32 && constant->shape() == Shape{x[1]};
+  });
+}
+
 }  // namespace
 
 bool has_integer_activations(const Graph& graph) {
@@ -83,73 +94,46 @@ bool has_integer_activations(const Graph& graph) {
 }
 
 bool has_stated_sums(const Graph& graph, const Node& node) {
-  if (!is_op(node, "LayerNormalization") && !is_op(node, "GlobalAveragePool") && !is_op(node, "ReduceMean"))
-    return false;
+  constexpr std::string_view kOps[] = {"LayerNormalization", "RMSNormalization",  "InstanceNormalization",
+                                       "GroupNormalization", "GlobalAveragePool", "ReduceMean",
+                                       "ReduceSum"};
+  if (!node.domain.empty() || std::find(std::begin(kOps), std::end(kOps), node.op) == std::end(kOps)) return false;
   const Type &x = graph.value(node.inputs[0]).type, &y = graph.value(node.outputs[0]).type;
   if (x.dtype != DType::Float32 || !x.fixed() || !y.fixed() || element_count(x.fixed_shape()) == 0) return false;
-  return is_row_norm(graph, node) || averaged_axes(graph, node);
+  return is_op(node, "RMSNormalization") || is_row_norm(graph, node) || is_channel_norm(graph, node) ||
+         averaged_axes(graph, node);
 }
 
 namespace {
 
-// A mean: the axes that are averaged behind the others, as rows of one length; their means; these in the shape that is asked for.
-class MeanInRows {
+// Nodes one behind another in place of one, of float32. The first input of each is what the one in front of it makes.
+class Steps {
  public:
-  MeanInRows(const Graph& graph, NodeId id, Patch* patch)
-      : graph_(graph), node_(graph.node(id)), patch_(*patch), x_(node_.inputs[0]) {}
+  Steps(const Graph& graph, const Node& node, Patch* patch)
+      : graph_(graph), node_(node), patch_(*patch), x_(node_.inputs[0]) {}
 
-  void add() {
-    const std::vector<bool> averaged = *averaged_axes(graph_, node_);
-    const Shape x = graph_.value(x_).type.fixed_shape(), y = graph_.value(node_.outputs[0]).type.fixed_shape();
-    std::vector<int64_t> order;
-    for (const bool last : {false, true}) {
-      for (size_t i = 0; i < x.size(); ++i) {
-        if (averaged[i] == last) order.push_back(static_cast<int64_t>(i));
-      }
-    }
-    Shape sorted, rows;
-    int64_t size = 1;
-    for (const int64_t i : order) {
-      sorted.push_back(x[i]);
-      if (averaged[i]) size *= x[i];
-      if (!averaged[i]) rows.push_back(x[i]);
-    }
-    if (!std::is_sorted(order.begin(), order.end())) {
-      Node transpose;
-      transpose.op = "Transpose";
-      transpose.attributes["perm"] = order;
-      step(transpose, {}, sorted, ".sorted");
-    }
-    rows.push_back(size);
-    if (rows != sorted) reshape(rows, ".rows");
-    rows.back() = 1;
-    Node mean;
-    mean.domain = kInternalDomain;
-    mean.op = "StatedMean";
-    if (rows == y) return finish(mean, {});
-    step(mean, {}, rows, ".means");
-    Node last;
-    last.op = "Reshape";
-    finish(last, {shape_constant(y)});
-  }
-
- private:
+  ValueId last() const { return x_; }
+  ValueId constant(const Tensor& tensor, const char* what) { return patch_.add_constant(name() + what, tensor); }
   ValueId shape_constant(const Shape& shape) {
-    const Tensor extents = Tensor::of<int64_t>({static_cast<int64_t>(shape.size())}, shape);
-    return patch_.add_constant(name() + ".shape", extents);
+    return constant(Tensor::of<int64_t>({static_cast<int64_t>(shape.size())}, shape), ".shape");
   }
-  std::string name() const { return graph_.value(node_.outputs[0]).name; }
-  void reshape(const Shape& shape, const char* what) {
-    Node node;
-    node.op = "Reshape";
-    step(node, {shape_constant(shape)}, shape, what);
-  }
+  void reshape(const Shape& shape, const char* what) { step(made("Reshape"), {shape_constant(shape)}, shape, what); }
   void step(Node node, std::vector<ValueId> more, const Shape& shape, const char* what) {
     const ValueId result = patch_.add_value(name() + what, Type(DType::Float32, {shape.begin(), shape.end()}));
     place(std::move(node), std::move(more), result, what);
     x_ = result;
   }
   void finish(Node node, std::vector<ValueId> more) { place(std::move(node), std::move(more), node_.outputs[0], ""); }
+
+  static Node made(std::string_view op, std::string_view domain = "") {
+    Node node;
+    node.op = op;
+    node.domain = domain;
+    return node;
+  }
+
+ private:
+  std::string name() const { return graph_.value(node_.outputs[0]).name; }
   void place(Node node, std::vector<ValueId> more, ValueId result, const char* what) {
     node.name = node_.name + what;
     node.inputs = {x_};
@@ -162,8 +146,82 @@ class MeanInRows {
   const Graph& graph_;
   const Node& node_;
   Patch& patch_;
-  ValueId x_;  // what the next step reads
+  ValueId x_;
 };
+
+// A mean or sum: the axes that are averaged behind the others, as rows of one length; their means; these in the shape that is asked for.
+void add_mean(const Graph& graph, const Node& node, Patch* patch) {
+  const std::vector<bool> averaged = *averaged_axes(graph, node);
+  const Shape x = graph.value(node.inputs[0]).type.fixed_shape(), y = graph.value(node.outputs[0]).type.fixed_shape();
+  Steps steps(graph, node, patch);
+  std::vector<int64_t> order;
+  for (const bool last : {false, true}) {
+    for (size_t i = 0; i < x.size(); ++i) {
+      if (averaged[i] == last) order.push_back(static_cast<int64_t>(i));
+    }
+  }
+  Shape sorted, rows;
+  int64_t size = 1;
+  for (const int64_t i : order) {
+    sorted.push_back(x[i]);
+    if (averaged[i]) size *= x[i];
+    if (!averaged[i]) rows.push_back(x[i]);
+  }
+  if (!std::is_sorted(order.begin(), order.end())) {
+    Node transpose = Steps::made("Transpose");
+    transpose.attributes["perm"] = order;
+    steps.step(transpose, {}, sorted, ".sorted");
+  }
+  rows.push_back(size);
+  if (rows != sorted) steps.reshape(rows, ".rows");
+  rows.back() = 1;
+  const Node mean = Steps::made(is_op(node, "ReduceSum") ? "StatedSum" : "StatedMean", kInternalDomain);
+  if (rows == y) return steps.finish(mean, {});
+  steps.step(mean, {}, rows, ".means");
+  steps.finish(Steps::made("Reshape"), {steps.shape_constant(y)});
+}
+
+// InstanceNormalization and GroupNormalization: the channels of a group and their positions as one row, whose norm is then scaled and shifted by channel.
+void add_channel_norm(const Graph& graph, const Node& node, Patch* patch) {
+  const Shape x = graph.value(node.inputs[0]).type.fixed_shape();
+  const int64_t groups = is_op(node, "GroupNormalization") ? node.attribute_int("num_groups", 1) : x[1];
+  const Shape rows = {x[0] * groups, element_count(x) / (x[0] * groups)};
+  Shape by_channel(x.size() - 1, 1);
+  by_channel[0] = x[1];
+  Steps steps(graph, node, patch);
+  if (rows != x) steps.reshape(rows, ".rows");
+  Node norm = Steps::made("StatedLayerNormalization", kInternalDomain);
+  norm.attributes["epsilon"] = node.attribute_float("epsilon", 1e-5F);
+  Tensor ones(DType::Float32, {rows[1]});
+  std::fill_n(ones.mutable_data<float>(), rows[1], 1.0F);
+  steps.step(norm, {steps.constant(ones, ".ones")}, rows, ".norm");
+  if (rows != x) steps.reshape(x, ".apart");
+  const auto channels = [&](size_t input, const char* what) {
+    return steps.constant(graph.constant(node.inputs[input])->reshaped(by_channel), what);
+  };
+  steps.step(Steps::made("Mul"), {channels(1, ".scale")}, x, ".scaled");
+  steps.finish(Steps::made("Add"), {channels(2, ".bias")});
+}
+
+// RMSNormalization: each number over the root of its row's mean square.
+void add_rms_norm(const Graph& graph, const Node& node, Patch* patch) {
+  const NormRows rows = norm_rows(graph, node);
+  const Shape x = graph.value(node.inputs[0]).type.fixed_shape();
+  Shape joined(x.begin(), x.begin() + static_cast<int64_t>(rows.axis)), roots = x;
+  std::fill(roots.begin() + static_cast<int64_t>(rows.axis), roots.end(), 1);
+  joined.push_back(rows.size);
+  Steps steps(graph, node, patch), result(graph, node, patch);
+  steps.step(Steps::made("Mul"), {node.inputs[0]}, x, ".squares");
+  if (joined != x) steps.reshape(joined, ".rows");
+  joined.back() = 1;
+  steps.step(Steps::made("StatedMean", kInternalDomain), {}, joined, ".means");
+  const Tensor epsilon = Tensor::scalar(node.attribute_float("epsilon", 1e-5F));
+  steps.step(Steps::made("Add"), {steps.constant(epsilon, ".epsilon")}, joined, ".raised");
+  steps.step(Steps::made("Sqrt"), {}, joined, ".roots");
+  if (joined != roots) steps.reshape(roots, ".apart");
+  result.step(Steps::made("Div"), {steps.last()}, x, ".norm");
+  result.finish(Steps::made("Mul"), {node.inputs[1]});
+}
 
 // LayerNormalization of rows: where several axes make one, they are joined in front and apart again behind.
 void add_norm(const Graph& graph, const Node& node, Patch* patch) {
@@ -215,8 +273,12 @@ Patch with_stated_sums(const Graph& graph, NodeId id) {
   patch.remove_node(id);
   if (is_op(node, "LayerNormalization")) {
     add_norm(graph, node, &patch);
+  } else if (is_op(node, "RMSNormalization")) {
+    add_rms_norm(graph, node, &patch);
+  } else if (is_channel_norm(graph, node)) {
+    add_channel_norm(graph, node, &patch);
   } else {
-    MeanInRows(graph, id, &patch).add();
+    add_mean(graph, node, &patch);
   }
   return patch;
 }

@@ -11,9 +11,10 @@ bool is_exact_product(const Graph& graph, const Uses& uses, const Node& node);
 // kept in few bits, do not count.
 bool has_integer_activations(const Graph& graph);
 
-// LayerNormalization, GlobalAveragePool and ReduceMean of float32 and of extents that are known.
+// LayerNormalization, RMSNormalization, InstanceNormalization, GroupNormalization, GlobalAveragePool, ReduceMean and ReduceSum of float32 and of
+// extents that are known.
 bool has_stated_sums(const Graph& graph, const Node& node);
-// Such a node by StatedLayerNormalization or StatedMean.
+// Such a node by StatedLayerNormalization, StatedMean or StatedSum.
 Patch with_stated_sums(const Graph& graph, NodeId id);
 
 }  // namespace dnn

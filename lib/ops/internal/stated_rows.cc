@@ -1,4 +1,4 @@
-// dnn.StatedSoftmax, StatedMean and StatedLayerNormalization: the operators of those names along the last axis, whose bits every level, instruction
+// dnn.StatedSoftmax, StatedMean, StatedSum and StatedLayerNormalization: the operators of those names along the last axis, whose bits every level, instruction
 // set and device shares. Sums are in one order (ops/ordered_sum.h); each product, quotient and root is rounded to float32 by itself
 // (docs/explanation/integers.md). Made by the pass integer-functions.
 //
@@ -15,14 +15,17 @@
 namespace dnn::stated_rows_ops {
 namespace {
 
-enum class Kind : uint8_t { Softmax, Mean, LayerNormalization };
+enum class Kind : uint8_t { Softmax, Mean, Sum, LayerNormalization };
+
+// Kinds of one number a row.
+constexpr bool reduces(Kind kind) { return kind == Kind::Mean || kind == Kind::Sum; }
 
 template <Kind kind>
 void infer(InferContext& context) {
   expect_float(context, 0);
   Type y = context.input(0);
   if (y.shape && y.shape->empty()) context.fail("input 0 has no axes");
-  if (kind == Kind::Mean && y.shape) y.shape->back() = Dim(1);
+  if (reduces(kind) && y.shape) y.shape->back() = Dim(1);
   context.set_output(0, std::move(y));
 }
 
@@ -38,8 +41,13 @@ void softmax(const ReferenceContext& context, const T* x, T* y, int64_t size) {
 }
 
 template <class T>
+T sum_of(const T* x, int64_t size) {
+  return ordered_sum<T>(size, [&](int64_t i) { return x[i]; });
+}
+
+template <class T>
 T mean_of(const T* x, int64_t size) {
-  return ordered_sum<T>(size, [&](int64_t i) { return x[i]; }) / static_cast<T>(size);
+  return sum_of(x, size) / static_cast<T>(size);
 }
 
 template <class T>
@@ -63,6 +71,7 @@ void reference(ReferenceContext& context) {
       const T* in = x.data<T>() + r * size;
       if (kind == Kind::Softmax) softmax(context, in, y.mutable_data<T>() + r * size, size);
       if (kind == Kind::Mean) y.mutable_data<T>()[r] = mean_of(in, size);
+      if (kind == Kind::Sum) y.mutable_data<T>()[r] = sum_of(in, size);
       if (kind == Kind::LayerNormalization) layer_normalization(context, in, y.mutable_data<T>() + r * size, size);
     }
   };
@@ -152,11 +161,13 @@ void softmax(Row& row, const LowerContext& context) {
   row.each("r2", [&](const Expr& i) { return store(row.y, row.at(i), power(i) / sum); });
 }
 
+loops::Expr whole_sum(Row& row) {
+  return row.sum("sum", [&](const loops::Expr& i) { return row.in(i); });
+}
+
 loops::Expr mean(Row& row) {
   const loops::BufferRef mean = row.local("mean");
-  row.add(loops::store(mean, {}, row.sum("sum", [&](const loops::Expr& i) {
-    return row.in(i);
-  }) / row.number(static_cast<double>(row.size))));
+  row.add(loops::store(mean, {}, whole_sum(row) / row.number(static_cast<double>(row.size))));
   return loops::load(mean, {});
 }
 
@@ -183,9 +194,9 @@ void lower(LowerContext& context) {
   Row row(context);
   if (kind == Kind::Softmax) softmax(row, context);
   if (kind == Kind::LayerNormalization) layer_normalization(row, context);
-  if (kind == Kind::Mean) {
-    const loops::Expr middle = mean(row);
-    row.add(loops::store(row.y, row.at(0), middle));
+  if (reduces(kind)) {
+    const loops::Expr result = kind == Kind::Mean ? mean(row) : whole_sum(row);
+    row.add(loops::store(row.y, row.at(0), result));
   }
   row.emit();
 }
@@ -216,6 +227,7 @@ OpDef define_StatedSoftmax() {
   return op;
 }
 OpDef define_StatedMean() { return stated_row<Kind::Mean>("StatedMean"); }
+OpDef define_StatedSum() { return stated_row<Kind::Sum>("StatedSum"); }
 OpDef define_StatedLayerNormalization() {
   OpDef op = stated_row<Kind::LayerNormalization>("StatedLayerNormalization");
   op.min_inputs = 2;
