@@ -1,6 +1,7 @@
 // Scales, shifts and constants into layers, as quantisers fold them; see surgery.h.
 #include "convert/surgery.h"
 #include "ops/op.h"
+#include "passes/einsum_products.h"
 #include "passes/pass.h"
 
 namespace dnn {
@@ -27,6 +28,10 @@ void recognize_layer_norms(Graph& graph) {
 }
 
 void fold_into_layers(Graph& graph) {
+  infer_types(graph);
+  for (const NodeId id : std::vector<NodeId>(graph.order())) {
+    if (const std::optional<Patch> product = einsum_as_product(graph, id)) product->apply(graph);
+  }
   infer_types(graph);
   fold_batch_norms(graph);
   run_only("only:simplify-inference,canonicalize-cast,fold-constant,recognize-activations,fold-scale-axis", graph);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ops/movement.h"
+#include "passes/einsum_products.h"
 #include "passes/match.h"
 #include "passes/pass.h"
 
@@ -114,6 +115,7 @@ std::vector<Patch> canonicalize_ops(const Graph& graph, const PassContext&) {
   for (NodeId id : graph.order()) {
     const Node& node = graph.node(id);
     if (!node.domain.empty() || node.inputs.empty() || node.inputs[0] == kNoValue) continue;
+    if (std::optional<Patch> product = einsum_as_product(graph, id)) patches.push_back(std::move(*product));
     if (node.op == "Transpose") transpose(graph, uses, id, &patches);
     if (node.op == "Pow" && is_float(graph.value(node.outputs[0]).type.dtype)) square(graph, id, &patches);
     if (node.op == "Pad" && pads_nothing(graph, node)) bypass(graph, id, &patches);

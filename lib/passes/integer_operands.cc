@@ -1,9 +1,10 @@
 // integer-operands: what stands between DequantizeLinear, layers and QuantizeLinear without computing anything goes, and constants that a file
 // has as real numbers in front of a QuantizeLinear, as exports of training for int8 do, become integers. No bit changes; the passes
 // behind this one see layers whose operands are integers. A BatchNormalization becomes what simplify-inference makes of it, as levels that run that
-// would round otherwise.
+// would round otherwise. An Einsum becomes a MatMul, which the passes behind know as a layer.
 #include <algorithm>
 
+#include "passes/einsum_products.h"
 #include "passes/match.h"
 #include "passes/pass.h"
 #include "passes/single_nodes.h"
@@ -23,7 +24,9 @@ std::vector<Patch> integer_operands(const Graph& graph, const PassContext& conte
     if (!quantised) break;
     const Node& node = graph.node(id);
     std::optional<Patch> patch;
-    if (is_op(node, "QuantizeLinear")) {
+    if (activations && is_op(node, "Einsum")) {
+      patch = einsum_as_product(graph, id);
+    } else if (is_op(node, "QuantizeLinear")) {
       patch = computed(graph, id, graph.value(node.outputs[0]).name + ".integers");
     } else if (!activations) {
       patch = passed_through(graph, id);

@@ -6,6 +6,7 @@
 #include "ops/reduce.h"
 #include "passes/match.h"
 #include "passes/stated_sums.h"
+#include "passes/steps.h"
 
 namespace dnn {
 namespace {
@@ -106,54 +107,11 @@ bool has_stated_sums(const Graph& graph, const Node& node) {
 
 namespace {
 
-// Nodes one behind another in place of one, of float32. The first input of each is what the one in front of it makes.
-class Steps {
- public:
-  Steps(const Graph& graph, const Node& node, Patch* patch)
-      : graph_(graph), node_(node), patch_(*patch), x_(node_.inputs[0]) {}
-
-  ValueId last() const { return x_; }
-  ValueId constant(const Tensor& tensor, const char* what) { return patch_.add_constant(name() + what, tensor); }
-  ValueId shape_constant(const Shape& shape) {
-    return constant(Tensor::of<int64_t>({static_cast<int64_t>(shape.size())}, shape), ".shape");
-  }
-  void reshape(const Shape& shape, const char* what) { step(made("Reshape"), {shape_constant(shape)}, shape, what); }
-  void step(Node node, std::vector<ValueId> more, const Shape& shape, const char* what) {
-    const ValueId result = patch_.add_value(name() + what, Type(DType::Float32, {shape.begin(), shape.end()}));
-    place(std::move(node), std::move(more), result, what);
-    x_ = result;
-  }
-  void finish(Node node, std::vector<ValueId> more) { place(std::move(node), std::move(more), node_.outputs[0], ""); }
-
-  static Node made(std::string_view op, std::string_view domain = "") {
-    Node node;
-    node.op = op;
-    node.domain = domain;
-    return node;
-  }
-
- private:
-  std::string name() const { return graph_.value(node_.outputs[0]).name; }
-  void place(Node node, std::vector<ValueId> more, ValueId result, const char* what) {
-    node.name = node_.name + what;
-    node.inputs = {x_};
-    node.inputs.insert(node.inputs.end(), more.begin(), more.end());
-    node.outputs = {result};
-    node.sources = sources_of(node_);
-    patch_.add_node(std::move(node));
-  }
-
-  const Graph& graph_;
-  const Node& node_;
-  Patch& patch_;
-  ValueId x_;
-};
-
 // A mean or sum: the axes that are averaged behind the others, as rows of one length; their means; these in the shape that is asked for.
 void add_mean(const Graph& graph, const Node& node, Patch* patch) {
   const std::vector<bool> averaged = *averaged_axes(graph, node);
   const Shape x = graph.value(node.inputs[0]).type.fixed_shape(), y = graph.value(node.outputs[0]).type.fixed_shape();
-  Steps steps(graph, node, patch);
+  Steps steps(graph, node, node.inputs[0], patch);
   std::vector<int64_t> order;
   for (const bool last : {false, true}) {
     for (size_t i = 0; i < x.size(); ++i) {
@@ -188,7 +146,7 @@ void add_channel_norm(const Graph& graph, const Node& node, Patch* patch) {
   const Shape rows = {x[0] * groups, element_count(x) / (x[0] * groups)};
   Shape by_channel(x.size() - 1, 1);
   by_channel[0] = x[1];
-  Steps steps(graph, node, patch);
+  Steps steps(graph, node, node.inputs[0], patch);
   if (rows != x) steps.reshape(rows, ".rows");
   Node norm = Steps::made("StatedLayerNormalization", kInternalDomain);
   norm.attributes["epsilon"] = node.attribute_float("epsilon", 1e-5F);
@@ -210,7 +168,7 @@ void add_rms_norm(const Graph& graph, const Node& node, Patch* patch) {
   Shape joined(x.begin(), x.begin() + static_cast<int64_t>(rows.axis)), roots = x;
   std::fill(roots.begin() + static_cast<int64_t>(rows.axis), roots.end(), 1);
   joined.push_back(rows.size);
-  Steps steps(graph, node, patch), result(graph, node, patch);
+  Steps steps(graph, node, node.inputs[0], patch), result(graph, node, node.inputs[0], patch);
   steps.step(Steps::made("Mul"), {node.inputs[0]}, x, ".squares");
   if (joined != x) steps.reshape(joined, ".rows");
   joined.back() = 1;

@@ -516,9 +516,11 @@ TEST(QuantizedNetworks, MultiplyLongRows) {
   a.real = DequantizeLinear(a, s, z) @a_real
   b.real = DequantizeLinear(b, u, z) @b_real
   p = MatMul(a.real, b.real) @product
+  e = Einsum(a.real, b.real) @einsum {equation = "bij,jk->kbi"}
   y = QuantizeLinear(p, t, z) @end
   output y
   output p
+  output e
 }
 )");
   infer_types(graph);

@@ -27,6 +27,26 @@ std::vector<std::string> quantized_values(const Graph& graph, const Plan& plan) 
   return names;
 }
 
+// By weights and of two activations.
+TEST(Plan, EinsumIsALayer) {
+  const Graph graph = prepare(parsed(R"(
+  input x: float32[batch,5,8]
+  const w: float32[8,2,4] = random(1)
+  q = Einsum(x, w) @heads {equation = "btd,dhe->bhte"}
+  y = Einsum(q, q) @scores {equation = "bhte,bhse->bhts"}
+  output y
+)"));
+  const Plan plan = make_plan(graph, {.fuses = fuses_in_onnx});
+  EXPECT_EQ(plan.weights.size(), 1U);
+  EXPECT_TRUE(plan.left_float.empty());
+  int products = 0;
+  for (const NodeId id : graph.order()) {
+    EXPECT_TRUE(plan.quantized[id]) << graph.node(id).label();
+    products += graph.node(id).op == "MatMul" ? 1 : 0;
+  }
+  EXPECT_EQ(products, 2);
+}
+
 TEST(Plan, ActivationsHaveOneQuantiserBehindThem) {
   const Graph graph = parsed(kResidual);
   const Plan plan = make_plan(graph, {.fuses = fuses_in_onnx});
