@@ -206,11 +206,35 @@ class Alignment {
           if (pairs_.target_partner()[j] != kNoLayer || b_.layers[j].role == stream::Role::Input) continue;
           if (same_op && a_.layers[i].op != b_.layers[j].op) continue;
           if (!pairs_.possible(i, j) || !agreeing_order(a_, b_, i, j)) continue;
-          pairs_.take(i, j, LayerPair::By::Values);
+          if (same_op) {
+            pairs_.take(i, j, LayerPair::By::Values);
+          } else if (const auto [last_i, last_j] = last_alike(i, j); pairs_.possible(last_i, last_j)) {
+            pairs_.take(last_i, last_j, LayerPair::By::Values);
+          }
           break;
         }
       }
     }
+  }
+
+  // A clamp whose bounds nothing reaches on these samples hands the same numbers on. Where one network spells out in several operators
+  // what the other does in one, the last of them has done it all.
+  std::pair<size_t, size_t> last_alike(size_t i, size_t j) const {
+    static const std::set<std::string_view> kClamps = {"Max", "Min", "Clip", "Relu"};
+    const auto last = [](const AlignSide& side, const std::vector<size_t>& partners, size_t at, const auto& alike) {
+      while (true) {
+        const ValueId made = side.values[at];
+        if (made == kNoValue || side.readers[made].size() != 1) return at;
+        const Node& reader = side.graph.node(side.readers[made][0]);
+        const bool clamps = reader.domain.empty() && kClamps.count(reader.op) != 0;
+        const auto next = clamps ? side.by_value.find(reader.output(0)) : side.by_value.end();
+        if (next == side.by_value.end() || partners[next->second] != kNoLayer || !alike(next->second)) return at;
+        at = next->second;
+      }
+    };
+    j = last(b_, pairs_.target_partner(), j, [&](size_t next) { return agreeing_order(a_, b_, i, next).has_value(); });
+    i = last(a_, pairs_.source_partner(), i, [&](size_t next) { return agreeing_order(a_, b_, next, j).has_value(); });
+    return {i, j};
   }
 
   void match_unfit_names() {

@@ -19,8 +19,10 @@ constexpr double kClearlyNearer = 0.1;  // of squares
 
 // The channel of a layer's input that a number of a row multiplies.
 size_t input_channel(const HeldRows& held, const Node& layer, size_t row, size_t i) {
-  const bool conv = is_convolution(layer) && held.weights.shape.size() > 2;
-  const size_t taps = conv ? held.ours.width / static_cast<size_t>(std::max<int64_t>(1, held.weights.shape[1])) : 1;
+  const Shape& shape = held.weights.shape;
+  const bool conv = (is_convolution(layer) || layer.op == "ConvTranspose") && shape.size() > 2;
+  size_t taps = 1;
+  for (size_t axis = 2; conv && axis < shape.size(); ++axis) taps *= shape[axis];
   const size_t groups = conv ? static_cast<size_t>(int_attribute(layer, "group")) : 1;
   const size_t in_group = held.ours.width / std::max<size_t>(1, taps);
   return row / std::max<size_t>(1, held.ours.n / groups) * in_group + i / taps;

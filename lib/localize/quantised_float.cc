@@ -4,12 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "localize/quantised_operands.h"
 #include "ops/op.h"
 
 namespace dnn {
 namespace {
-
-constexpr double kHeldHalf = 0.502;  // rounding to nearest, with scales rounded to float32
 
 class Floats {
  public:
@@ -20,6 +19,7 @@ class Floats {
         verdict_(verdict),
         uses_(target),
         source_uses_(source.folded),
+        operands_(source.folded),
         graph_(target) {}
 
   Graph run() {
@@ -31,10 +31,14 @@ class Floats {
     for (const auto& [theirs, ours] : scaled_.norms) scale_norm_back(theirs, ours);
     for (NodeId id : target_.order()) {
       const Node& node = target_.node(id);
-      if (node.op == "Pad") pad_with_number(id);
-      if (node.op == "DequantizeLinear" && graph_.alive(id)) dequantise(id);
+      if (!is_quantiser(node)) move_numbers(id);
+      if (node.op == "DequantizeLinear" && graph_.alive(id) && graph_.node(id).op == node.op) dequantise(id);
       if (node.op == "QuantizeLinear") quantise(id);
       if (node.domain == kInternalDomain && node.op == "DynamicFakeQuantize") pass_on(id);
+    }
+    for (const auto& [id, bounded] : verdict_.match.idle) {
+      instead_[target_.node(id).output(0)] = bounded;
+      graph_.remove_node(id);
     }
     for (NodeId id : graph_.order()) {
       for (ValueId& v : graph_.node(id).inputs) v = instead_of(v);
@@ -55,9 +59,17 @@ class Floats {
     return v;
   }
 
-  // A value that a node makes becomes a constant.
+  // A value that a node makes becomes a constant; an output of the network is handed one.
   void fix(ValueId value, Tensor tensor) {
     const NodeId maker = uses_.producer[value];
+    if (maker >= 0 && graph_.is_output(value)) {
+      Node& here = graph_.node(maker);
+      here.op = "Identity";
+      here.domain.clear();
+      here.attributes.clear();
+      here.inputs = {graph_.add_constant(graph_.unused_value_name("constant"), std::move(tensor))};
+      return;
+    }
     if (maker >= 0 && graph_.alive(maker)) graph_.remove_node(maker);
     graph_.value(value).type = Type(tensor);
     graph_.value(value).constant = std::move(tensor);
@@ -127,31 +139,34 @@ class Floats {
   // roundings of these.
   void take_source_operands(NodeId id) {
     const Node& theirs = target_.node(id);
-    const auto there = verdict_.match.values.find(theirs.output(0));
-    const NodeId maker = there == verdict_.match.values.end() ? -1 : source_uses_.producer[there->second];
-    if (has_weight_input(theirs) || maker < 0 || source_.node(maker).op != theirs.op) return;
+    if (has_weight_input(theirs)) return;
     for (size_t input = 0; input < theirs.inputs.size(); ++input) {
       const auto held = theirs.inputs[input] == kNoValue ? std::nullopt : quantised_constant(target_, uses_, id, input);
       if (!held) continue;
+      if (const auto numbers = source_operand(theirs, input, *held))
+        set_numbers(id, input, true, held->shape, *numbers);
+    }
+  }
+  // The numbers that the node of the source reads there that computes the same value; else any constant of the source, for the operator may be
+  // written otherwise.
+  std::optional<std::vector<double>> source_operand(const Node& theirs, size_t input,
+                                                    const QuantisedConstant& held) const {
+    const auto there = verdict_.match.values.find(theirs.output(0));
+    const NodeId maker = there == verdict_.match.values.end() ? -1 : source_uses_.producer[there->second];
+    if (maker >= 0 && source_.node(maker).op == theirs.op) {
       for (ValueId v : operands_like(source_.node(maker), input)) {
         const Tensor* ours = source_.constant(v);
-        if (ours == nullptr || !is_float(ours->dtype()) || !rounds(to_doubles(*ours), *held)) continue;
-        set_numbers(id, input, true, held->shape, to_doubles(*ours));
-        break;
+        if (ours == nullptr || !is_float(ours->dtype())) continue;
+        const std::vector<double> numbers = to_doubles(*ours);
+        if (rounding_apart(numbers, held.numbers, held.steps)) return numbers;
       }
     }
+    return operands_.rounded_to(held.numbers, held.steps);
   }
   // The operand itself, or either one where their order says nothing.
   static std::vector<ValueId> operands_like(const Node& ours, size_t input) {
     if (has_trait(ours, Trait::Commutes)) return ours.inputs;
     return {ours.input(input)};
-  }
-  static bool rounds(const std::vector<double>& ours, const QuantisedConstant& held) {
-    if (ours.size() != held.numbers.size()) return false;
-    for (size_t i = 0; i < ours.size(); ++i) {
-      if (!(std::abs(held.numbers[i] - ours[i]) <= kHeldHalf * held.steps[i])) return false;
-    }
-    return true;
   }
 
   void scale_norm_back(NodeId theirs, NodeId ours) {
@@ -166,23 +181,44 @@ class Floats {
     }
   }
 
-  // Integers that are padded are padded with a zero point.
-  void pad_with_number(NodeId id) {
-    const Tensor* with = target_.constant(target_.node(id).input(2));
-    if (with == nullptr || !is_integer(with->dtype()) || with->size() != 1) return;
-    for (ValueId v = target_.node(id).output(0); v != kNoValue;) {
-      const std::vector<NodeId>& readers = uses_.readers[v];
-      if (readers.empty()) return;
-      const Node& reader = target_.node(readers[0]);
-      if (reader.op != "DequantizeLinear") {
-        v = reader.output(0);
-        continue;
+  static bool is_quantiser(const Node& node) { return node.op == "QuantizeLinear" || node.op == "DequantizeLinear"; }
+
+  // The scale of integers behind operators that only hand them on.
+  std::optional<QuantisedScale> scale_behind(ValueId value) const {
+    std::vector<ValueId> open = {value};
+    for (size_t i = 0; i < open.size(); ++i) {
+      for (NodeId id : uses_.readers[open[i]]) {
+        const Node& reader = target_.node(id);
+        if (reader.op == "DequantizeLinear") return scale_of(target_, reader);
+        const ValueId made = reader.output(0);
+        if (made != kNoValue && target_.value(made).type.dtype == target_.value(value).type.dtype) open.push_back(made);
       }
-      const auto scale = scale_of(target_, reader);
-      if (!scale) return;
-      const double number = (to_doubles(*with)[0] - scale->zero_point) * scale->scale;
-      set_constant(graph_, id, 2, convert(Tensor::of<double>(with->shape(), {number}), DType::Float32), "padding");
+    }
+    return std::nullopt;
+  }
+
+  // The numbers that integers are, or the source's that they are roundings of.
+  std::vector<double> source_numbers(const Tensor& integers, const QuantisedScale& scale) const {
+    std::vector<double> numbers = to_doubles(integers);
+    for (double& x : numbers) x = (x - scale.zero_point) * scale.scale;
+    return operands_.rounded_to(numbers, std::vector<double>(numbers.size(), scale.scale)).value_or(numbers);
+  }
+
+  // Constants among integers that are moved, as what a Pad pads with or a Concat joins: the numbers that they are.
+  void move_numbers(NodeId id) {
+    const Node node = target_.node(id);
+    const ValueId made = node.output(0);
+    if (made == kNoValue || !is_integer(target_.value(made).type.dtype) ||
+        dtype_bits(target_.value(made).type.dtype) > 16)
       return;
+    std::optional<QuantisedScale> scale;
+    for (size_t input = 0; input < node.inputs.size(); ++input) {
+      const ValueId v = node.inputs[input];
+      const Tensor* integers = v == kNoValue ? nullptr : target_.constant(v);
+      if (integers == nullptr || integers->dtype() != target_.value(made).type.dtype) continue;
+      if (!scale) scale = scale_behind(made);
+      if (!scale) return;
+      set_numbers(id, input, false, integers->shape(), source_numbers(*integers, *scale));
     }
   }
 
@@ -191,7 +227,10 @@ class Floats {
     const ValueId made = node.output(0);
     const NodeId reader = uses_.readers[made].empty() ? -1 : uses_.readers[made][0];
     if (target_.constant(node.input(0)) != nullptr) {
-      if (reader < 0) return;
+      if (reader < 0) {
+        hand_out(node);
+        return;
+      }
       const std::vector<ValueId>& inputs = target_.node(reader).inputs;
       const size_t at = std::find(inputs.begin(), inputs.end(), made) - inputs.begin();
       if (const auto held = at < inputs.size() ? quantised_constant(target_, uses_, reader, at) : std::nullopt)
@@ -200,6 +239,15 @@ class Floats {
     }
     if (graph_.is_input(node.input(0))) graph_.value(node.input(0)).type.dtype = DType::Float32;
     pass_on(id);
+  }
+
+  // A constant that nothing reads but the network's caller.
+  void hand_out(const Node& node) {
+    const auto scale = scale_of(target_, node);
+    if (!scale) return;
+    const Tensor& integers = *target_.constant(node.input(0));
+    const std::vector<double> numbers = source_numbers(integers, *scale);
+    fix(node.output(0), floats(integers.shape(), numbers));
   }
 
   void quantise(NodeId id) {
@@ -244,6 +292,7 @@ class Floats {
   const Graph& target_;
   const QuantisedVerdict& verdict_;
   const Uses uses_, source_uses_;
+  const SourceOperands operands_;
   Graph graph_;
   std::map<ValueId, ValueId> instead_;
 };

@@ -368,23 +368,46 @@ class RangeJudge : public LayerJudge {
       if (const auto bounds = clamp_bounds(source_, source_.node(behind[0]))) {
         used.low = std::clamp(used.low, bounds->first, bounds->second);
         used.high = std::clamp(used.high, bounds->first, bounds->second);
+        used.bounds = *bounds;
       }
     }
     const NodeId maker = uses.producer[value];
     static const std::set<std::string, std::less<>> kBounded = {"Softmax", "Sigmoid", "Tanh", "HardSigmoid",
                                                                 "LogSoftmax"};
     used.bounded = maker >= 0 && kBounded.count(source_.node(maker).op) != 0;
+    used.shared = joins_integers(target_.node(id).output(0));
     for (const UsedRange& other : used_) {
       if (same(other.own, own)) used.shared = used_[&other - used_.data()].shared = true;
     }
     used_.push_back(std::move(used));
   }
 
+  // Integers that are joined with others, as by a Concat, have one scale, which all of them have to fit.
+  bool joins_integers(ValueId integers) const {
+    std::vector<ValueId> open = {integers};
+    for (size_t i = 0; i < open.size(); ++i) {
+      for (NodeId id : uses_.readers[open[i]]) {
+        const Node& reader = target_.node(id);
+        if (reader.op == "DequantizeLinear" || reader.output(0) == kNoValue) continue;
+        size_t n = 0;
+        for (ValueId v : reader.inputs) n += v != kNoValue && has_dtype_of(v, integers) ? 1 : 0;
+        if (n > 1) return true;
+        if (has_dtype_of(reader.output(0), integers)) open.push_back(reader.output(0));
+      }
+    }
+    return false;
+  }
+  bool has_dtype_of(ValueId value, ValueId other) const {
+    return target_.value(value).type.dtype == target_.value(other).type.dtype;
+  }
+
   // A range is judged beside the network's others, which one quantiser chose in one way on inputs like these.
   void judge_ranges() {
     for (size_t i = 0; i < used_.size(); ++i) {
       const UsedRange& used = used_[i];
-      if (used.bounded || used.shared) continue;
+      // A value that is 0 on all inputs says nothing of a range.
+      const bool silent = used.range->low == 0 && used.range->high == 0;
+      if (used.bounded || used.shared || silent) continue;
       double others = 1;
       bool symmetric = true;
       std::set<double> scales;
@@ -400,13 +423,15 @@ class RangeJudge : public LayerJudge {
       const bool fits = scales.size() >= kFewestRanges && others < kFits;
       symmetric = symmetric && scales.size() >= kFewestRanges;
       const double usual = std::max(1.15, others) * 1.1;
-      // A zero point at the end, where the source has nothing to the other side.
-      const bool one_sided = used.low >= 0 && used.own.low() < -0.02 * used.own.high() && !is_symmetric(used.own);
-      const bool moved = (symmetric && is_off_centre(used)) || one_sided ||
-                         (is_moved(used, fits ? UsedRange::kMoved : UsedRange::kMovedOfFew) && !is_symmetric(used.own));
-      if (moved) {
+      const auto moved = [&](const UsedRange& how) {
+        // A zero point at the end, where the source has nothing to the other side.
+        const bool one_sided = how.low >= 0 && how.own.low() < -0.02 * how.own.high() && !is_symmetric(how.own);
+        return (symmetric && is_off_centre(how)) || one_sided ||
+               (is_moved(how, fits ? UsedRange::kMoved : UsedRange::kMovedOfFew) && !is_symmetric(how.own));
+      };
+      if (moved(used) && moved(used.uncut())) {
         report_zero_point(used, symmetric);
-      } else if (used.beyond() > usual * 1.25) {
+      } else if (used.beyond_in_each() > usual * 1.25) {
         report_scale(used, "less than the source has there");
       } else if (used.of_all < 0.3 && used.of_all > 0 && used.of_all * 2 < least_used(i)) {
         // A range has to hold what is largest in any channel.

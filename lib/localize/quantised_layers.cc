@@ -8,6 +8,8 @@
 #include <numeric>
 #include <set>
 
+#include "localize/attributes.h"
+#include "localize/quantised_operands.h"
 #include "ops/movement.h"
 #include "ops/op.h"
 #include "ops/weights.h"
@@ -84,6 +86,11 @@ size_t output_axis(const Node& node, size_t rank) {
   return axes ? static_cast<size_t>(axes->output) : rank - 1;
 }
 
+int64_t weight_groups(const Node& layer, const Shape& shape) {
+  const int64_t groups = layer.op == "ConvTranspose" ? int_attribute(layer, "group") : 1;
+  return groups > 1 && shape[0] % groups == 0 ? groups : 1;
+}
+
 bool moves_only(const std::string& op) {
   static const std::set<std::string, std::less<>> kOps = {"Reshape",   "Flatten",  "Transpose", "Squeeze",
                                                           "Unsqueeze", "Identity", "Cast"};
@@ -133,10 +140,171 @@ double signs_alike(const WeightRows& a, const WeightRows& b) {
   return n < kFewestSigns ? 0 : static_cast<double>(same) / static_cast<double>(n);
 }
 
-class Match {
+// Both networks, and what is asked of their values again and again.
+class MatchGround {
  public:
-  Match(const Graph& source, const Graph& target)
+  MatchGround(const Graph& source, const Graph& target)
       : source_(source), target_(target), source_uses_(source), target_uses_(target) {}
+
+ protected:
+  // The value that a layer of the source makes with its bias, which an Add behind it may be.
+  ValueId with_bias(NodeId layer, std::vector<double>* bias) const {
+    const Node& node = source_.node(layer);
+    ValueId out = node.output(0);
+    if (const Tensor* own = node.op == "MatMul" ? nullptr : source_.constant(node.input(2))) {
+      *bias = to_doubles(*own);
+      return out;
+    }
+    const std::vector<NodeId>& readers = source_uses_.readers[out];
+    if (readers.size() != 1 || source_.node(readers[0]).op != "Add" || source_.is_output(out)) return out;
+    const Node& add = source_.node(readers[0]);
+    const Tensor* shift = source_.constant(add.input(add.input(0) == out ? 1 : 0));
+    if (shift == nullptr) return out;
+    *bias = to_doubles(*shift);
+    return add.output(0);
+  }
+
+  // The activation alone that reads a value, which a quantiser's range may stand for.
+  NodeId clamp_behind(ValueId value) const {
+    for (const ValueId v : handed_on(value)) {
+      const std::vector<NodeId>& readers = source_uses_.readers[v];
+      if (readers.size() != 1 || source_.is_output(v)) return -1;
+      if (clamp_bounds(source_, source_.node(readers[0]))) return readers[0];
+    }
+    return -1;
+  }
+
+  // A value of the source, and the same numbers where an operator hands them on that a quantiser leaves out.
+  std::vector<ValueId> handed_on(ValueId value) const {
+    std::vector<ValueId> same = {value};
+    for (size_t i = 0; i < same.size(); ++i) {
+      for (NodeId id : source_uses_.readers[same[i]]) {
+        const Node& reader = source_.node(id);
+        if (reader.domain.empty() && (reader.op == "Identity" || reader.op == "Dropout"))
+          same.push_back(reader.output(0));
+      }
+    }
+    return same;
+  }
+
+  static std::set<std::string> readers_ops(const Graph& graph, const Uses& uses, ValueId value) {
+    std::set<std::string> ops;
+    for (NodeId reader : uses.readers[value]) ops.insert(graph.node(reader).op);
+    return ops;
+  }
+
+  // The activation behind an operator without weights that reads a value, where that operator may have been left out: no such one reads the
+  // integers in the target, or what reads them is what reads the activation. A range that stands for the activation says that this is there.
+  NodeId clamp_past_one(ValueId value, ValueId integers) const {
+    std::set<std::string> there;
+    for (NodeId reader : target_uses_.readers[integers]) {
+      if (target_.node(reader).op != "DequantizeLinear") {
+        there.insert(target_.node(reader).op);
+        continue;
+      }
+      there.merge(readers_ops(target_, target_uses_, target_.node(reader).output(0)));
+    }
+    for (NodeId reader : source_uses_.readers[value]) {
+      const Node& node = source_.node(reader);
+      const NodeId clamp = has_weight_input(node) || node.outputs.size() != 1 ? -1 : clamp_behind(node.output(0));
+      if (clamp < 0) continue;
+      const bool reads_what_follows = there == readers_ops(source_, source_uses_, source_.node(clamp).output(0)) &&
+                                      there != readers_ops(source_, source_uses_, value);
+      if (there.count(node.op) == 0 || reads_what_follows) return clamp;
+    }
+    return -1;
+  }
+
+  // Tells whether the source has a clamp with one of these bounds, which this one may be, wherever it stands.
+  bool has_bound(const std::pair<double, double>& bounds) const {
+    return std::any_of(source_.order().begin(), source_.order().end(), [&](NodeId id) {
+      const Node& node = source_.node(id);
+      // These are decomposed with clamps from 0 to 1, or to 6.
+      if (node.domain.empty() && (node.op == "HardSigmoid" || node.op == "HardSwish") &&
+          (bounds.first == 0 || bounds.second == 1 || bounds.second == 6))
+        return true;
+      const auto own = clamp_bounds(source_, node);
+      return own && ((std::isfinite(own->first) && own->first == bounds.first) ||
+                     (std::isfinite(own->second) && own->second == bounds.second));
+    });
+  }
+
+  // A range stands for an activation if it ends where that does. Where a quantiser and what dequantises do not agree, one is wrong, and
+  // the other says what was meant.
+  bool stands_for(const Node& quantizer, const QuantisedScale& own, const std::pair<double, double>& bounds) const {
+    // A step or two let through no more than rounding does.
+    const auto within = [&](const QuantisedScale& scale) {
+      return scale.low() >= bounds.first - 2 * scale.scale && scale.high() <= bounds.second + 2 * scale.scale;
+    };
+    if (within(own)) return true;
+    const std::vector<NodeId>& readers = target_uses_.readers[quantizer.output(0)];
+    return !clamped_behind(quantizer.output(0)) && std::any_of(readers.begin(), readers.end(), [&](NodeId id) {
+      const Node& reader = target_.node(id);
+      const auto scale = reader.op == "DequantizeLinear" ? scale_of(target_, reader) : std::nullopt;
+      return scale && within(*scale);
+    });
+  }
+
+  // Tells whether the target bounds what is quantised there, once it is dequantised.
+  bool clamped_behind(ValueId integers) const {
+    for (NodeId reader : target_uses_.readers[integers]) {
+      if (target_.node(reader).op != "DequantizeLinear") continue;
+      for (NodeId next : target_uses_.readers[target_.node(reader).output(0)]) {
+        if (clamp_bounds(target_, target_.node(next))) return true;
+      }
+    }
+    return false;
+  }
+
+  // A constant of the target, or integers that are one.
+  bool is_constant(ValueId v) const {
+    const NodeId maker = target_uses_.producer[v];
+    return target_.constant(v) != nullptr || (maker >= 0 && target_.node(maker).op == "DequantizeLinear" &&
+                                              target_.constant(target_.node(maker).input(0)) != nullptr);
+  }
+
+  bool reads_from(const Node& other, const std::vector<std::vector<ValueId>>& inputs) const {
+    std::vector<ValueId> reads;
+    for (ValueId v : other.inputs) {
+      if (v != kNoValue && source_.constant(v) == nullptr) reads.push_back(v);
+    }
+    return reads.size() == inputs.size() &&
+           std::all_of(inputs.begin(), inputs.end(), [&](const std::vector<ValueId>& ways) {
+             return ways.empty() || std::any_of(ways.begin(), ways.end(), [&](ValueId v) {
+                      return std::find(reads.begin(), reads.end(), v) != reads.end();
+                    });
+           });
+  }
+
+  // Tells whether a constant of the target's operator is none of the other's, nor a rounding of one.
+  bool operands_differ(const Node& ours, NodeId id) const {
+    constexpr double kLastDigits = 1e-5;
+    const Node& theirs = target_.node(id);
+    for (size_t input = 0; input < theirs.inputs.size(); ++input) {
+      const ValueId v = theirs.inputs[input];
+      const Tensor* plain = v == kNoValue ? nullptr : target_.constant(v);
+      const auto held = v == kNoValue ? std::nullopt : quantised_constant(target_, target_uses_, id, input);
+      if (!held && (plain == nullptr || !is_float(plain->dtype()))) continue;
+      const std::vector<double> numbers = held ? held->numbers : to_doubles(*plain);
+      std::vector<double> steps = held ? held->steps : numbers;
+      for (double& step : steps) step = held ? step : kLastDigits * std::abs(step);
+      const bool known = std::any_of(ours.inputs.begin(), ours.inputs.end(), [&](ValueId own) {
+        const Tensor* constant = own == kNoValue ? nullptr : source_.constant(own);
+        return constant != nullptr && is_float(constant->dtype()) &&
+               rounding_apart(to_doubles(*constant), numbers, steps);
+      });
+      if (!known) return true;
+    }
+    return false;
+  }
+
+  const Graph &source_, &target_;
+  const Uses source_uses_, target_uses_;
+};
+
+class Match : public MatchGround {
+ public:
+  using MatchGround::MatchGround;
 
   QuantisedMatch run() {
     match_layers();
@@ -209,55 +377,6 @@ class Match {
     partner_[b->node] = a->node;
   }
 
-  // The value that a layer of the source makes with its bias, which an Add behind it may be.
-  ValueId with_bias(NodeId layer, std::vector<double>* bias) const {
-    const Node& node = source_.node(layer);
-    ValueId out = node.output(0);
-    if (const Tensor* own = node.op == "MatMul" ? nullptr : source_.constant(node.input(2))) {
-      *bias = to_doubles(*own);
-      return out;
-    }
-    const std::vector<NodeId>& readers = source_uses_.readers[out];
-    if (readers.size() != 1 || source_.node(readers[0]).op != "Add" || source_.is_output(out)) return out;
-    const Node& add = source_.node(readers[0]);
-    const Tensor* shift = source_.constant(add.input(add.input(0) == out ? 1 : 0));
-    if (shift == nullptr) return out;
-    *bias = to_doubles(*shift);
-    return add.output(0);
-  }
-
-  // The activation alone that reads a value, which a quantiser's range may stand for.
-  NodeId clamp_behind(ValueId value) const {
-    const std::vector<NodeId>& readers = source_uses_.readers[value];
-    if (readers.size() != 1 || source_.is_output(value)) return -1;
-    return clamp_bounds(source_, source_.node(readers[0])) ? readers[0] : -1;
-  }
-
-  static std::set<std::string> readers_ops(const Graph& graph, const Uses& uses, ValueId value) {
-    std::set<std::string> ops;
-    for (NodeId reader : uses.readers[value]) ops.insert(graph.node(reader).op);
-    return ops;
-  }
-
-  // The activation behind an operator without weights that reads a value, where that operator may have been left out: no such one reads the
-  // integers in the target, or what reads them is what reads the activation. A range that stands for the activation says that this is there.
-  NodeId clamp_past_one(ValueId value, ValueId integers) const {
-    std::set<std::string> there;
-    for (NodeId reader : target_uses_.readers[integers]) {
-      if (target_.node(reader).op != "DequantizeLinear") continue;
-      there.merge(readers_ops(target_, target_uses_, target_.node(reader).output(0)));
-    }
-    for (NodeId reader : source_uses_.readers[value]) {
-      const Node& node = source_.node(reader);
-      const NodeId clamp = has_weight_input(node) || node.outputs.size() != 1 ? -1 : clamp_behind(node.output(0));
-      if (clamp < 0) continue;
-      const bool reads_what_follows = there == readers_ops(source_, source_uses_, source_.node(clamp).output(0)) &&
-                                      there != readers_ops(source_, source_uses_, value);
-      if (there.count(node.op) == 0 || reads_what_follows) return clamp;
-    }
-    return -1;
-  }
-
   void follow_values() {
     for (size_t i = 0; i < std::min(source_.inputs.size(), target_.inputs.size()); ++i)
       match_.values[target_.inputs[i]] = source_.inputs[i];
@@ -273,8 +392,20 @@ class Match {
         follow_quantiser(id);
       } else {
         follow(id);
+        pass_idle(id);
       }
     }
+  }
+
+  // A clamp that the source does not have, and that a quantiser makes needless: how a writer keeps infinity from one.
+  void pass_idle(NodeId id) {
+    const Node& node = target_.node(id);
+    if (node.outputs.empty() || match_.values.count(node.output(0)) != 0) return;
+    const auto value = bounded_for_nothing(target_, target_uses_, node);
+    if (!value || has_bound(value->bounds)) return;
+    match_.idle[id] = value->value;
+    if (const auto known = match_.values.find(value->value); known != match_.values.end())
+      match_.values[node.output(0)] = known->second;
   }
 
   void follow_quantiser(NodeId id) {
@@ -301,38 +432,21 @@ class Match {
     match_.values[node.output(0)] = there;
   }
 
-  // A range stands for an activation if it ends where that does. Where a quantiser and what dequantises do not agree, one is wrong, and
-  // the other says what was meant.
-  bool stands_for(const Node& quantizer, const QuantisedScale& own, const std::pair<double, double>& bounds) const {
-    // A step or two let through no more than rounding does.
-    const auto within = [&](const QuantisedScale& scale) {
-      return scale.low() >= bounds.first - 2 * scale.scale && scale.high() <= bounds.second + 2 * scale.scale;
-    };
-    if (within(own)) return true;
-    const std::vector<NodeId>& readers = target_uses_.readers[quantizer.output(0)];
-    return !clamped_behind(quantizer.output(0)) && std::any_of(readers.begin(), readers.end(), [&](NodeId id) {
-      const Node& reader = target_.node(id);
-      const auto scale = reader.op == "DequantizeLinear" ? scale_of(target_, reader) : std::nullopt;
-      return scale && within(*scale);
-    });
+  // Among several operators that read the same, the one counts that does the same to it, and that no other stands for.
+  int unlikeness(const Node& ours, NodeId id) const {
+    const Node& theirs = target_.node(id);
+    const bool attributes = ours.op != theirs.op || !attribute_differences(source_, ours, target_, theirs).empty();
+    const bool bounds = clamp_bounds(source_, ours) != clamp_bounds(target_, theirs);
+    return (attributes || bounds ? 1 : 0) + (taken_.count(ours.output(0)) != 0 ? 1 : 0) +
+           (operands_differ(ours, id) ? 2 : 0);
   }
-
-  // Tells whether the target bounds what is quantised there, once it is dequantised.
-  bool clamped_behind(ValueId integers) const {
-    for (NodeId reader : target_uses_.readers[integers]) {
-      if (target_.node(reader).op != "DequantizeLinear") continue;
-      for (NodeId next : target_uses_.readers[target_.node(reader).output(0)]) {
-        if (clamp_bounds(target_, target_.node(next))) return true;
-      }
+  void take_values(NodeId partner, const Node& node) {
+    const Node& other = source_.node(partner);
+    taken_.insert(other.output(0));
+    for (size_t o = 0; o < std::min(node.outputs.size(), other.outputs.size()); ++o) {
+      if (node.outputs[o] != kNoValue && other.outputs[o] != kNoValue)
+        match_.values[node.outputs[o]] = other.outputs[o];
     }
-    return false;
-  }
-
-  // A constant of the target, or integers that are one.
-  bool is_constant(ValueId v) const {
-    const NodeId maker = target_uses_.producer[v];
-    return target_.constant(v) != nullptr || (maker >= 0 && target_.node(maker).op == "DequantizeLinear" &&
-                                              target_.constant(target_.node(maker).input(0)) != nullptr);
   }
 
   // An operator of the source that computes from what the source has at this one's inputs.
@@ -342,40 +456,42 @@ class Match {
     for (ValueId v : node.inputs) {
       if (v == kNoValue || is_constant(v)) continue;
       const auto known = match_.values.find(v);
-      if (known == match_.values.end()) return;
-      inputs.push_back({known->second});
-      if (const NodeId clamp = clamp_behind(known->second); clamp >= 0)
-        inputs.back().push_back(source_.node(clamp).output(0));
-    }
-    if (inputs.empty() || node.outputs.empty()) return;
-    for (ValueId from : inputs[0]) {
-      for (NodeId reader : source_uses_.readers[from]) {
-        const Node& other = source_.node(reader);
-        if (!same_kind(other.op, node.op)) continue;
-        std::vector<ValueId> reads;
-        for (ValueId v : other.inputs) {
-          if (v != kNoValue && source_.constant(v) == nullptr) reads.push_back(v);
-        }
-        if (reads.size() != inputs.size()) continue;
-        const bool all = std::all_of(inputs.begin(), inputs.end(), [&](const std::vector<ValueId>& ways) {
-          return std::any_of(ways.begin(), ways.end(),
-                             [&](ValueId v) { return std::find(reads.begin(), reads.end(), v) != reads.end(); });
-        });
-        if (!all) continue;
-        for (size_t o = 0; o < std::min(node.outputs.size(), other.outputs.size()); ++o) {
-          if (node.outputs[o] != kNoValue && other.outputs[o] != kNoValue)
-            match_.values[node.outputs[o]] = other.outputs[o];
-        }
-        return;
+      if (known == match_.values.end()) {
+        inputs.emplace_back();
+        continue;
+      }
+      inputs.push_back(handed_on(known->second));
+      if (const NodeId clamp = clamp_behind(known->second); clamp >= 0) {
+        for (const ValueId same : handed_on(source_.node(clamp).output(0))) inputs.back().push_back(same);
       }
     }
+    // The one of its operator that reads what is known, where a part of what it reads is not.
+    const auto first = std::find_if(inputs.begin(), inputs.end(), [](const auto& ways) { return !ways.empty(); });
+    const bool all = std::none_of(inputs.begin(), inputs.end(), [](const auto& ways) { return ways.empty(); });
+    if (first == inputs.end() || node.outputs.empty()) return;
+    std::vector<NodeId> partners;
+    for (ValueId from : *first) {
+      for (NodeId reader : source_uses_.readers[from]) {
+        if (same_kind(source_.node(reader).op, node.op) && reads_from(source_.node(reader), inputs))
+          partners.push_back(reader);
+      }
+    }
+    if (!all && (partners.size() != 1 || source_.node(partners[0]).op != node.op)) return;
+    if (!partners.empty()) {
+      take_values(*std::min_element(partners.begin(), partners.end(),
+                                    [&](NodeId x, NodeId y) {
+                                      return unlikeness(source_.node(x), id) < unlikeness(source_.node(y), id);
+                                    }),
+                  node);
+      return;
+    }
     // The same numbers in another place, or beside zeros.
-    if (inputs.size() == 1 && (moves_only(node.op) || node.op == "Pad")) match_.values[node.output(0)] = inputs[0][0];
+    if (all && inputs.size() == 1 && (moves_only(node.op) || node.op == "Pad"))
+      match_.values[node.output(0)] = inputs[0][0];
   }
 
-  const Graph &source_, &target_;
-  const Uses source_uses_, target_uses_;
   std::map<NodeId, NodeId> partner_;  // of the target's layers
+  std::set<ValueId> taken_;           // the source's values that an operator of the target was found to make
   QuantisedMatch match_;
 };
 
@@ -414,10 +530,57 @@ bool has_quantised_activations(const Graph& graph) {
 }
 
 bool has_quantisers_alone(const Graph& graph) {
-  const auto any = [&](const auto& is) {
-    return std::any_of(graph.order().begin(), graph.order().end(), [&](NodeId id) { return is(graph.node(id)); });
-  };
-  return any([](const Node& node) { return node.op == "QuantizeLinear"; }) && !any(has_weight_input);
+  const Uses uses(graph);
+  size_t n_quantisers = 0, n_layers = 0, n_operators = 0, n_behind = 0;
+  for (NodeId id : graph.order()) {
+    const Node& node = graph.node(id);
+    n_quantisers += node.op == "QuantizeLinear" ? 1 : 0;
+    if (quantises(node)) continue;
+    n_layers += has_weight_input(node) ? 1 : 0;
+    ++n_operators;
+    n_behind += std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) {
+      const NodeId maker = v == kNoValue ? -1 : uses.producer[v];
+      return maker >= 0 && graph.node(maker).op == "DequantizeLinear";
+    });
+  }
+  return n_quantisers > 0 && (n_layers == 0 || 2 * n_behind > n_operators);
+}
+
+namespace {
+
+// Also of one that is written as Max or Min.
+std::optional<Bounding> bounding(const Graph& graph, const Node& node) {
+  if (const auto bounds = clamp_bounds(graph, node)) return Bounding{node.input(0), *bounds};
+  if (!node.domain.empty() || node.inputs.size() != 2 || (node.op != "Max" && node.op != "Min")) return std::nullopt;
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  for (size_t i : {0, 1}) {
+    const Tensor* bound = graph.constant(node.inputs[i]);
+    if (bound == nullptr || bound->size() != 1 || !is_float(bound->dtype())) continue;
+    const double number = to_doubles(*bound)[0];
+    return Bounding{node.inputs[1 - i],
+                    node.op == "Max" ? std::pair(number, kInfinite) : std::pair(-kInfinite, number)};
+  }
+  return std::nullopt;
+}
+
+// Tells whether quantisers alone read a value, all of whose integers are within these bounds.
+bool is_quantised_within(const Graph& graph, const Uses& uses, ValueId value, const std::pair<double, double>& bounds) {
+  if (graph.is_output(value) || uses.readers[value].empty()) return false;
+  return std::all_of(uses.readers[value].begin(), uses.readers[value].end(), [&](NodeId id) {
+    const Node& reader = graph.node(id);
+    if (reader.op != "QuantizeLinear")
+      return bounding(graph, reader) && is_quantised_within(graph, uses, reader.output(0), bounds);
+    const auto scale = scale_of(graph, reader);
+    return scale && bounds.first < scale->low() + scale->scale / 2 && bounds.second > scale->high() - scale->scale / 2;
+  });
+}
+
+}  // namespace
+
+std::optional<Bounding> bounded_for_nothing(const Graph& graph, const Uses& uses, const Node& node) {
+  const auto found = bounding(graph, node);
+  if (!found || !is_quantised_within(graph, uses, node.output(0), found->bounds)) return std::nullopt;
+  return found;
 }
 
 bool only_moves_weights(const Node& node) {
@@ -471,7 +634,9 @@ std::optional<WeightRows> weight_rows(const Node& layer, const Shape& shape, con
   if (shape.size() < 2 || element_count(shape) != static_cast<int64_t>(numbers.size()) || numbers.empty())
     return std::nullopt;
   const size_t axis = output_axis(layer, shape.size());
-  const auto n = static_cast<size_t>(shape[axis]), stride = static_cast<size_t>(row_major_strides(shape)[axis]);
+  const auto extent = static_cast<size_t>(shape[axis]), stride = static_cast<size_t>(row_major_strides(shape)[axis]);
+  // A ConvTranspose's groups lie one after the other along its inputs, and each has all extents of the outputs' axis.
+  const size_t groups = weight_groups(layer, shape), n = extent * groups;
   WeightRows rows;
   rows.n = n;
   rows.width = numbers.size() / n;
@@ -479,7 +644,8 @@ std::optional<WeightRows> weight_rows(const Node& layer, const Shape& shape, con
   rows.elements.resize(numbers.size());
   std::vector<size_t> next(n, 0);
   for (size_t i = 0; i < numbers.size(); ++i) {
-    const size_t row = i / stride % n, place = row * rows.width + next[row]++;
+    const size_t group = i * groups / numbers.size(), row = group * extent + i / stride % extent;
+    const size_t place = row * rows.width + next[row]++;
     rows.numbers[place] = numbers[i];
     rows.elements[place] = i;
   }

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "graph/graph.h"
@@ -17,8 +18,16 @@ namespace dnn {
 bool has_quantised_weights(const Graph& graph);
 // Tells whether it computes from quantised activations as a whole, so that none is there by mistake.
 bool has_quantised_activations(const Graph& graph);
-// Tells whether it has quantisers and no layer with weights.
+// Tells whether it has quantisers and no layer with weights, or most of its operators read what they made.
 bool has_quantisers_alone(const Graph& graph);
+// The value that a clamp bounds, and how.
+struct Bounding {
+  ValueId value = kNoValue;
+  std::pair<double, double> bounds;
+};
+// Tells whether an operator that bounds numbers leaves all integers that are made of these as they are: quantisers alone read it, whose
+// ranges end no further. Nullopt for any other.
+std::optional<Bounding> bounded_for_nothing(const Graph& graph, const Uses& uses, const Node& node);
 
 // Integers behind an input of a layer, and the numbers that they are for it.
 struct QuantisedConstant {
@@ -62,6 +71,8 @@ struct QuantisedMatch {
   std::map<ValueId, ValueId> values;
   // By QuantizeLinear of the target whose range ends at 0: the source's activation that it stands for.
   std::map<NodeId, NodeId> clamps;
+  // By operator of the target that bounds what is quantised behind it where that ends anyway, and has no partner: what it bounds.
+  std::map<NodeId, ValueId> idle;
   // By QuantizeLinear: an activation of the source that neither its range nor a layer beside it stands for.
   std::map<NodeId, NodeId> missing;
 };

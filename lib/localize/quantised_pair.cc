@@ -37,6 +37,15 @@ constexpr size_t kMostMended = 4;  // faults, worst first, that are mended to se
 
 bool is_quantiser(const Node& node) { return node.op == "QuantizeLinear" || node.op == "DequantizeLinear"; }
 
+// Activations that are decomposed as one operator each, as TFLite's writers leave a Clip.
+Graph with_activations(Graph graph) {
+  PassOptions options;
+  options.changes = "only:recognize-activations";
+  run_passes(graph, options);
+  infer_types(graph);
+  return graph;
+}
+
 bool is_product_of_constants(const Graph& graph, const Node& node) {
   const Tensor *a = graph.constant(node.input(0)), *b = graph.constant(node.input(1));
   return node.domain.empty() && node.op == "Mul" && a != nullptr && b != nullptr && is_float(a->dtype()) &&
@@ -117,12 +126,13 @@ void settle_products(Graph* graph) {
 }
 
 bool QuantisedPair::is_one(const Graph& source, const Graph& target) {
-  if (!has_quantisers_alone(source) && has_quantisers_alone(target)) return true;
-  return has_quantised_weights(target) && !has_quantised_weights(source) && !has_quantised_activations(source);
+  if (has_quantised_weights(source) || has_quantised_activations(source) || has_quantisers_alone(source)) return false;
+  return has_quantised_weights(target) || has_quantisers_alone(target);
 }
 
 QuantisedPair::QuantisedPair(const Graph& source, const Graph& target, const Measure& measure)
-    : source_(quantised_source(source, target)), written_(target) {
+    : written_(with_activations(target)) {
+  source_ = quantised_source(source, written_);
   verdict_ = judge_quantised(source_, written_, measure(instead()));
   judge_behind_each(source, measure);
   undone_ = float_of(source_, written_, verdict_);

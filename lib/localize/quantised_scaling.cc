@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
+#include <string>
 
 #include "convert/surgery.h"
 #include "localize/factor_bounds.h"
@@ -11,6 +13,7 @@
 #include "localize/quantised_rows.h"
 #include "ops/op.h"
 #include "ops/weights.h"
+#include "passes/pass.h"
 
 namespace dnn {
 namespace {
@@ -50,7 +53,8 @@ class SideReader {
   void read_layer(const QuantisedLayer& layer) {
     const Node &ours = folded_.node(layer.source), &theirs = target_.node(layer.target);
     const Tensor *weights = folded_.constant(ours.input(1)), *plain = target_.constant(theirs.input(1));
-    if (weights == nullptr) return;
+    // The columns of a grouped ConvTranspose are of each group's inputs alone.
+    if (weights == nullptr || (ours.op == "ConvTranspose" && int_attribute(ours, "group") > 1)) return;
     const auto held = quantised_constant(target_, uses_, layer.target, 1);
     if (!held && plain == nullptr) return;
     const auto from = weight_rows(ours, weights->shape(), to_doubles(*weights));
@@ -502,6 +506,22 @@ class ScaleFinder : public ScaleWitnesses {
   const Graph& folded_;
 };
 
+// Batch norms that are in no layer become products and sums, and activations that are decomposed one operator, where the target has them so.
+void write_like(const Graph& target, Graph* folded) {
+  std::set<std::string, std::less<>> theirs;
+  for (NodeId id : target.order()) theirs.insert(target.node(id).op);
+  PassOptions options;
+  options.changes = theirs.count("BatchNormalization") != 0 ? "only:recognize-activations"
+                                                            : "only:simplify-inference,recognize-activations";
+  // Nothing is left out, so that all values keep their names.
+  options.allow = [&](const Graph&, const std::string&, const Patch& patch) {
+    return std::any_of(patch.added().begin(), patch.added().end(),
+                       [&](const Node& node) { return theirs.count(node.op) != 0; });
+  };
+  run_passes(*folded, options);
+  infer_types(*folded);
+}
+
 QuantisedSource folded_as(const Graph& source, const Graph& target, QuantisedSource::Fold fold) {
   QuantisedSource made;
   made.folded = source;
@@ -509,6 +529,7 @@ QuantisedSource folded_as(const Graph& source, const Graph& target, QuantisedSou
   if (fold == QuantisedSource::Fold::All) fold_into_layers(made.folded);
   if (fold == QuantisedSource::Fold::BatchNorms) fold_batch_norms(made.folded);
   infer_types(made.folded);
+  write_like(target, &made.folded);
   decompose_hard_functions(made.folded, target);
   made.scaled =
       ScaleFinder(made.folded, SideReader(made.folded, target).read(match_quantised(made.folded, target))).run();

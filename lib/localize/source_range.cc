@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace dnn {
@@ -27,8 +28,10 @@ void SourceRange::add(const Tensor& tensor) {
     n_ = 0;
   }
   const size_t step = std::max<size_t>(1, numbers.size() / kMostSome);
+  std::pair<double, double> ends = {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
   for (size_t i = 0; i < numbers.size(); ++i) {
     if (!std::isfinite(numbers[i])) continue;
+    ends = {std::min(ends.first, numbers[i]), std::max(ends.second, numbers[i])};
     low = some.empty() ? numbers[i] : std::min(low, numbers[i]);
     high = some.empty() ? numbers[i] : std::max(high, numbers[i]);
     const size_t channel = i / stride % channels;
@@ -38,6 +41,7 @@ void SourceRange::add(const Tensor& tensor) {
     highs_[channel] = std::max(highs_[channel], numbers[i]);
     if (i % step == 0 || some.empty()) some.push_back(static_cast<float>(numbers[i]));
   }
+  if (ends.first <= ends.second) each.push_back(ends);
   const size_t positions = numbers.size() / channels;
   n_ += static_cast<double>(positions);
 }

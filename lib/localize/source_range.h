@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tensor/tensor.h"
@@ -13,7 +14,8 @@ namespace dnn {
 // Tells what the source has at a value, over the samples.
 struct SourceRange {
   double low = 0, high = 0;
-  std::vector<float> some;  // elements, evenly spread
+  std::vector<float> some;                      // elements, evenly spread
+  std::vector<std::pair<double, double>> each;  // by sample: its ends
   void add(const Tensor& tensor);
   // The mean magnitude of a channel (axis 1 of images, else the last), or of all where there are not so many.
   double mean_abs(size_t channel) const;

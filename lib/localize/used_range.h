@@ -2,6 +2,8 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 #include <vector>
 
 #include "localize/quantised_layers.h"
@@ -16,6 +18,17 @@ struct UsedRange {
   QuantisedScale own;
   double low = 0, high = 0;
   std::vector<NodeId> readers;
+  // Beyond these it is cut off behind it.
+  std::pair<double, double> bounds = {-std::numeric_limits<double>::infinity(),
+                                      std::numeric_limits<double>::infinity()};
+  // The same without what is cut off behind it: a quantiser may have seen what it quantises, and no more.
+  UsedRange uncut() const {
+    UsedRange all = *this;
+    all.low = std::min(range->low, 0.0);
+    all.high = std::max(range->high, 0.0);
+    all.bounds = {-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+    return all;
+  }
   bool shared = false;   // one scale for several values, which all have to fit
   bool bounded = false;  // of a function whose range is known
   double of_all = 0;     // beyond(), of all channels
@@ -23,18 +36,33 @@ struct UsedRange {
   double most_part() const { return high / own.high(); }
   // How far the source goes beyond the range, of the range to that side; of a short side, what is beyond it is of the long one: what is there
   // has the same steps. An end at 0 may be one that was rounded there.
-  double beyond() const {
+  double beyond() const { return beyond(low, high); }
+  double beyond(double least, double most) const {
     const double longest = std::max(-own.low(), own.high());
     const auto part = [&](double used, double end) {
       if (used <= 0) return 0.0;
       return end <= 0 && used > own.scale ? kFar : used <= end ? used / end : 1 + (used - end) / longest;
     };
-    return std::max(part(-low, -own.low()), part(high, own.high()));
+    return std::max(part(-least, -own.low()), part(most, own.high()));
   }
-  // Tells whether the range ends too early on one side, and goes on for nothing on the other.
+  // How far even that sample goes which goes least far: a quantiser may have seen samples like that one alone.
+  double beyond_in_each() const {
+    double least = beyond();
+    for (const auto& [from, to] : range->each)
+      least = std::min(
+          least, beyond(std::clamp(from, bounds.first, bounds.second), std::clamp(to, bounds.first, bounds.second)));
+    return least;
+  }
+  // Tells whether the range ends too early on one side, in each sample, and goes on for nothing on the other.
   bool is_moved(double part) const {
     const double below = own.low() - low, above = high - own.high(), most = std::max(below, above);
-    return most > part * (own.high() - own.low()) && -std::min(below, above) >= most / 2;
+    const auto ends_early = [&](const std::pair<double, double>& ends) {
+      const double from = std::clamp(ends.first, bounds.first, bounds.second),
+                   to = std::clamp(ends.second, bounds.first, bounds.second);
+      return (below > above ? own.low() - from : to - own.high()) > own.scale;
+    };
+    return most > part * (own.high() - own.low()) && -std::min(below, above) >= most / 2 &&
+           std::all_of(range->each.begin(), range->each.end(), ends_early);
   }
   // The zero point that leaves as much room, in parts of what is used, on both sides.
   double centred_zero() const {
