@@ -15,7 +15,7 @@ const cli::Tool kTool = {
     .summary =
         "Quantises a float32 network: weights and activations become integers, whose ranges come from calibration "
         "inputs. The result is an ONNX file with QuantizeLinear and DequantizeLinear, a quantised TFLite file, or "
-        "TorchScript or a .pt2 with the same pairs.",
+        "TorchScript or a .pt2, which round to the same integers as real numbers.",
     .negative = "the best network found loses more than --max-drop, or no calibration input can be read",
     .examples = {{"dnn-quantize model.onnx -o int8.onnx --calibrate photos/ --preprocess imagenet-torch", "int8"},
                  {"dnn-quantize model.onnx -o int8.tflite --calibrate photos/ --preprocess imagenet-tf", "for TFLite"},

@@ -207,7 +207,7 @@ typedef int16_t i16x8_of_4 __attribute__((vector_size(16)));
 static inline int32_t packed_i32x4(i32x4 x) { int32_t r; __builtin_memcpy(&r, &x, 4); return r; }
 static inline i32x4 spread_i32x4(const void* x) { int32_t v; __builtin_memcpy(&v, x, 4); const i8x16_of_4 r = (i8x16_of_4)(i32x4){v, 0, 0, 0}; const i16x8_of_4 h = (i16x8_of_4)__builtin_shufflevector((i8x16_of_4){0}, r, 0, 16, 0, 17, 0, 18, 0, 19, 0, 0, 0, 0, 0, 0, 0, 0); return (i32x4)__builtin_shufflevector((i16x8_of_4){0}, h, 0, 8, 0, 9, 0, 10, 0, 11); }
 static inline i32x4 widen_i8_i32x4(const int8_t* x) { return spread_i32x4(x) >> 24; }
-static inline i32x4 widen_u8_i32x4(const uint8_t* x) { return (spread_i32x4(x) >> 24) & 255; }
+static inline i32x4 widen_u8_i32x4(const uint8_t* x) { int32_t v; __builtin_memcpy(&v, x, 4); const i8x16_of_4 r = (i8x16_of_4)(i32x4){v, 0, 0, 0}; const i16x8_of_4 h = (i16x8_of_4)__builtin_shufflevector(r, (i8x16_of_4){0}, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23); return (i32x4)__builtin_shufflevector(h, (i16x8_of_4){0}, 0, 8, 1, 9, 2, 10, 3, 11); }
 static inline void narrow_u8_i32x4(uint8_t* y, i32x4 x) { const i16x8_of_4 h = (i16x8_of_4)__builtin_ia32_packssdw128(x, x); const int32_t r = packed_i32x4((i32x4)__builtin_ia32_packuswb128(h, h)); __builtin_memcpy(y, &r, 4); }
 static inline void narrow_i8_i32x4(int8_t* y, i32x4 x) { const i16x8_of_4 h = (i16x8_of_4)__builtin_ia32_packssdw128(x, x); const int32_t r = packed_i32x4((i32x4)__builtin_ia32_packsswb128(h, h)); __builtin_memcpy(y, &r, 4); }
 #define saturate_u8_i32x4 narrow_u8_i32x4

@@ -144,6 +144,14 @@ std::vector<std::string_view> preprocess_names() {
   return names;
 }
 
+Preprocess without_arithmetic(const Preprocess& preprocess) {
+  Preprocess bytes = preprocess;
+  bytes.scale = bytes.divisor = 1;
+  bytes.mean = {0, 0, 0};
+  bytes.std = {1, 1, 1};
+  return bytes;
+}
+
 Preprocess named_preprocess(std::string_view name, int height, int width, Layout layout) {
   for (const NamedRow& row : kNamed) {
     if (row.name != name) continue;

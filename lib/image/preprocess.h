@@ -53,6 +53,9 @@ struct Preprocess {
   Shape shape() const;
 };
 
+// The same without its arithmetic: what is left are the bytes of an image, resized and in an order of channels.
+Preprocess without_arithmetic(const Preprocess& preprocess);
+
 // The named preprocessings, for a network whose input is height x width:
 //   imagenet-torch  short side to S/0.875 (bilinear), centre S; x/255, ImageNet's mean and std; RGB
 //   imagenet-tf     the same geometry; x/127.5 - 1; RGB

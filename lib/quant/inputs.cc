@@ -14,6 +14,12 @@ Inputs::Inputs(const Graph& network, const InputChoice& choice)
                "; give --batch 1, or --batch n to leave it open");
 }
 
+std::string Inputs::asked_preprocess() const {
+  if (choice_.preprocess.empty() && !choice_.spelled_out.any()) return "";
+  return to_json(
+      *choose_preprocess(package_, plan_, choice_.preprocess, choice_.spelled_out, choice_.apply_orientation));
+}
+
 std::unique_ptr<SampleSource> Inputs::open(const std::vector<std::string>& inputs, const char* option, Shard shard) {
   SourceOptions source;
   source.inputs = inputs;

@@ -25,6 +25,9 @@ class Inputs {
   // `option` is how messages call them. Throws Usage where images have no preprocessing.
   std::unique_ptr<SampleSource> open(const std::vector<std::string>& inputs, const char* option, Shard shard = {});
 
+  // The preprocessing that the command line asks for, as JSON; "" where it asks for none.
+  std::string asked_preprocess() const;
+
   const Graph& graph() const { return package_.graph(); }        // every extent fixed
   int64_t label_offset() const { return label_offset_; }         // of the inputs opened last
   const std::string& preprocess() const { return preprocess_; }  // as JSON; "" where they are no images

@@ -69,6 +69,7 @@ class Job {
   }
 
   QuantizedModel run() {
+    if (request_.pixels) require_image(bound_);
     if (request_.equalise) equalise_network();
     calibrate_network();
     if (request_.output.empty() && !request_.sensitivity) {
@@ -157,6 +158,11 @@ class Job {
       preprocess_ = state.preprocess;
     }
     if (request_.calibrate.empty()) refuse_other_inputs();
+    if (!preprocess_.empty()) {
+      const std::string asked = inputs_.asked_preprocess();
+      if (!asked.empty() && asked != preprocess_)
+        fail_usage(request_.states.front(), ": the state is of another preprocessing: ", preprocess_);
+    }
     if (request_.calibrate.empty()) {
       if (calibration_.samples == 0) throw Error(ErrorKind::Negative, "the states hold no calibration sample");
       return;

@@ -9,6 +9,9 @@
 namespace dnn::quant {
 namespace {
 
+constexpr const char* kNoImage =
+    "--inference-input-type pixels: the network does not read one image of float32 numbers";
+
 // Nodes one behind another, from the pixels to the value that the network reads.
 class Arithmetic {
  public:
@@ -59,14 +62,16 @@ Tensor by_channel(const std::array<float, 3>& numbers, const Preprocess& preproc
 
 }  // namespace
 
+void require_image(const Graph& graph) {
+  if (graph.inputs.size() != 1 || graph.is_output(graph.inputs[0])) fail_usage(kNoImage);
+  const Type& type = graph.value(graph.inputs[0]).type;
+  if (type.dtype != DType::Float32 || !type.shape || type.shape->size() != 4) fail_usage(kNoImage);
+}
+
 void read_pixels(Graph& graph, const Preprocess& preprocess) {
+  require_image(graph);
   const size_t axis = preprocess.layout == Layout::Nchw ? 1 : 3;
-  const auto fits = [&](const Type& type) {
-    return type.dtype == DType::Float32 && type.shape && type.shape->size() == 4 && (*type.shape)[axis].fixed() &&
-           (*type.shape)[axis].size == preprocess.n_channels();
-  };
-  if (graph.inputs.size() != 1 || !fits(graph.value(graph.inputs[0]).type))
-    fail_usage("--inference-input-type pixels: the network does not read one image of float32 numbers");
+  if ((*graph.value(graph.inputs[0]).type.shape)[axis] != Dim(preprocess.n_channels())) fail_usage(kNoImage);
   const ValueId real = graph.inputs[0];
   const std::string name = graph.value(real).name;
   rename_value(graph, real, graph.unused_value_name(name + ".float32"));
@@ -81,11 +86,8 @@ void read_pixels(Graph& graph, const Preprocess& preprocess) {
   arithmetic.step("Div", by_channel(preprocess.std, preprocess), 1);
   arithmetic.make(real);
 
-  Preprocess left = preprocess;
+  Preprocess left = without_arithmetic(preprocess);
   left.name = "custom";
-  left.scale = left.divisor = 1;
-  left.mean = {0, 0, 0};
-  left.std = {1, 1, 1};
   std::erase_if(graph.metadata, [](const auto& entry) { return entry.first == "preprocess"; });
   graph.metadata.emplace_back("preprocess", to_json(left));
 }
