@@ -9,6 +9,7 @@
 #include "graph/text.h"
 #include "localize/quantised_layers.h"
 #include "localize/used_range.h"
+#include "ops/op.h"
 
 namespace dnn {
 namespace {
