@@ -408,7 +408,7 @@ class RangeJudge : public LayerJudge {
       // A value that is 0 on all inputs says nothing of a range.
       const bool silent = used.range->low == 0 && used.range->high == 0;
       if (used.bounded || used.shared || silent) continue;
-      double others = 1;
+      double others = 1, others_in_half = 1;
       bool symmetric = true;
       std::set<double> scales;
       for (size_t j = 0; j < used_.size(); ++j) {
@@ -416,13 +416,14 @@ class RangeJudge : public LayerJudge {
         // A single other one may be wrong as well.
         for (double beyond : {used_[j].beyond(), used_[j].of_all})
           others = beyond < kOutlier ? std::max(others, beyond) : others;
+        if (used_[j].beyond() < kOutlier) others_in_half = std::max(others_in_half, used_[j].beyond_in_half());
         symmetric = symmetric && is_symmetric(used_[j].own);
         scales.insert(used_[j].own.scale);
       }
       // Where the others do not fit these inputs either, or there are hardly any, the quantiser may have seen few inputs.
       const bool fits = scales.size() >= kFewestRanges && others < kFits;
       symmetric = symmetric && scales.size() >= kFewestRanges;
-      const double usual = std::max(1.15, others) * 1.1;
+      const double usual = std::max(1.15, others_in_half) * 1.1;
       const auto moved = [&](const UsedRange& how) {
         // A zero point at the end, where the source has nothing to the other side.
         const bool one_sided = how.low >= 0 && how.own.low() < -0.02 * how.own.high() && !is_symmetric(how.own);
@@ -431,7 +432,7 @@ class RangeJudge : public LayerJudge {
       };
       if (moved(used) && moved(used.uncut())) {
         report_zero_point(used, symmetric);
-      } else if (used.beyond_in_each() > usual * 1.25) {
+      } else if (used.beyond_in_half() > usual * 1.25) {
         report_scale(used, "less than the source has there");
       } else if (used.of_all < 0.3 && used.of_all > 0 && used.of_all * 2 < least_used(i)) {
         // A range has to hold what is largest in any channel.

@@ -45,13 +45,15 @@ struct UsedRange {
     };
     return std::max(part(-least, -own.low()), part(most, own.high()));
   }
-  // How far even that sample goes which goes least far: a quantiser may have seen samples like that one alone.
-  double beyond_in_each() const {
-    double least = beyond();
+  // How far half of the samples go at least: a quantiser may have seen some like the others alone.
+  double beyond_in_half() const {
+    std::vector<double> parts;
     for (const auto& [from, to] : range->each)
-      least = std::min(
-          least, beyond(std::clamp(from, bounds.first, bounds.second), std::clamp(to, bounds.first, bounds.second)));
-    return least;
+      parts.push_back(
+          beyond(std::clamp(from, bounds.first, bounds.second), std::clamp(to, bounds.first, bounds.second)));
+    if (parts.empty()) return beyond();
+    std::sort(parts.begin(), parts.end());
+    return parts[(parts.size() - 1) / 2];
   }
   // Tells whether the range ends too early on one side, in each sample, and goes on for nothing on the other.
   bool is_moved(double part) const {

@@ -137,11 +137,19 @@ UsedRange used_of(const SourceRange& range, double scale, double zero) {
   return used;
 }
 
-TEST(UsedRange, ASampleThatTheRangeHoldsMayBeAllThatAQuantiserSaw) {
-  const SourceRange all = range_of_samples({{-1, 1}, {-0.9F, 0.8F}}), one = range_of_samples({{-1, 1}, {-0.3F, 0.3F}});
-  EXPECT_GT(used_of(all, 0.3 / 127, 0).beyond_in_each(), 2);
-  EXPECT_GT(used_of(one, 0.3 / 127, 0).beyond(), 2);
-  EXPECT_LT(used_of(one, 0.3 / 127, 0).beyond_in_each(), 1.01);
+// One of two samples may be all that a quantiser saw. Of more, most of which go beyond, a range that is half of theirs is wrong.
+TEST(UsedRange, HalfOfTheSamplesGoBeyond) {
+  const auto beyond = [](const std::vector<float>& ends) {
+    std::vector<std::vector<float>> samples;
+    samples.reserve(ends.size());
+    for (const float end : ends) samples.push_back({-end, end});
+    const SourceRange range = range_of_samples(samples);
+    return used_of(range, 0.3 / 127, 0).beyond_in_half();
+  };
+  EXPECT_GT(beyond({1, 0.9F}), 2);
+  EXPECT_LT(beyond({1, 0.3F}), 1.01);
+  EXPECT_GT(beyond({1, 0.3F, 0.9F, 0.8F}), 2);
+  EXPECT_LT(beyond({1, 0.3F, 0.2F, 0.1F}), 1.01);
 }
 
 TEST(UsedRange, AMovedZeroPointCutsOffInEachSample) {
