@@ -51,7 +51,7 @@ int fold_batch_norms(Graph& graph);
 void fold_constants(Graph& graph);
 
 // fold_into_layers.cc: constants that nodes compute, batch norms, and scales and shifts per channel, into weights and biases, as quantisers do
-// before they choose a number. Types are inferred.
+// before they choose a number. An Einsum that is a product of matrices becomes a MatMul. Types are inferred.
 void fold_into_layers(Graph& graph);
 
 // fold_into_layers.cc: layer norms that are decomposed into means, differences and roots, as LayerNormalization. Types are inferred.

@@ -227,7 +227,8 @@ std::optional<Preprocess> choose_preprocess(const Package& package, const BatchP
                grey ? "those of colour" : "grey");
   if (is_integer(slot.dtype) && !(slot.scale > 0) && preprocess != without_arithmetic(preprocess))
     fail_usage("input '", slot.name, "' is ", dtype_name(slot.dtype),
-               " and takes the bytes of an image: leave out --preprocess, --scale, --mean and --std");
+               " and takes the bytes of an image: give --preprocess none, or leave out --preprocess, --scale, --mean "
+               "and --std");
   preprocess.apply_orientation = preprocess.apply_orientation || apply_orientation;
   return preprocess;
 }

@@ -57,6 +57,12 @@ TEST(StatedRows, MeansAndNormsAreNearTheExactOnes) {
     EXPECT_EQ(mean.shape(), (Shape{3, 5, 1}));
     EXPECT_LT(furthest(x, mean, [](const std::vector<double>& row) { return std::vector<double>{mean_of(row)}; }), 1e-7)
         << size;
+    const Tensor sum = check_lowering(stated("StatedSum", {&x}), {&x})[0];
+    EXPECT_EQ(sum.shape(), (Shape{3, 5, 1}));
+    const auto sum_of = [](const std::vector<double>& row) {
+      return std::vector<double>{mean_of(row) * static_cast<double>(row.size())};
+    };
+    EXPECT_LT(furthest(x, sum, sum_of), 1e-7 * static_cast<double>(size)) << size;
     for (const Tensor* b : {&bias, static_cast<const Tensor*>(nullptr)}) {
       const Tensor y = check_lowering(stated("StatedLayerNormalization", {&x, &scale, b}), {&x, &scale, b})[0];
       const double off = furthest(x, y, [&](std::vector<double> row) {
