@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "branch/slice.h"
+#include "graph/locate.h"
 #include "ops/build.h"
 #include "ops/gradient.h"
 #include "ops/op.h"
@@ -129,7 +130,7 @@ class Masker {
       try {
         copy_node(node);
       } catch (Error& e) {
-        throw e.within(node.label());
+        throw e.within(label_in(source_, node));
       }
     }
   }

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "branch/config.h"
+#include "graph/locate.h"
 #include "place/measure.h"
 #include "place/rules.h"
 
@@ -42,8 +43,8 @@ std::vector<size_t> place_by_names(const Graph& graph, const std::string& letter
     if (row == nullptr) return std::nullopt;
     const size_t place = letters.find(row->letter);
     if (place == std::string::npos)
-      fail_usage(node.label(), " is for ", row->letter, " (", row->name, "), which no device is given for; add ",
-                 row->letter, "=DEVICE to --devices");
+      fail_usage(label_in(graph, node), " is for ", row->letter, " (", row->name,
+                 "), which no device is given for; add ", row->letter, "=DEVICE to --devices");
     return place;
   });
 }

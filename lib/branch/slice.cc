@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "graph/locate.h"
 #include "ops/op.h"
 #include "ops/per_channel.h"
 #include "ops/weights.h"
@@ -64,7 +65,7 @@ void SliceCopier::copy(const std::vector<NodeId>& nodes, const std::string& pref
     try {
       copy_node(source_.node(id));
     } catch (Error& e) {
-      throw e.within(source_.node(id).label());
+      throw e.within(label_in(source_, source_.node(id)));
     }
   }
 }

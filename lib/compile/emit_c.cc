@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "codegen/print.h"
 #include "compile/emit_c_parts.h"
+#include "graph/locate.h"
 
 namespace dnn {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 void check(const Variant& variant) {
   std::vector<std::string> interpreted;
   for (const Step& step : variant.steps) {
-    if (step.kernel < 0) interpreted.push_back(variant.graph->node(step.node).label());
+    if (step.kernel < 0) interpreted.push_back(label_in(*variant.graph, variant.graph->node(step.node)));
   }
   if (!interpreted.empty()) {
     const size_t count = interpreted.size();

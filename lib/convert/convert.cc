@@ -9,6 +9,7 @@
 #include "base/memory_limit.h"
 #include "convert/surgery.h"
 #include "devices/activations.h"
+#include "graph/locate.h"
 #include "ops/op.h"
 #include "ops/training.h"
 #include "ops/underflow.h"
@@ -37,7 +38,7 @@ bool holds_all_operators(const Format& format) {
 void refuse_training(const Graph& graph, const Format& format) {
   for (NodeId id : graph.order()) {
     if (in_training(graph, graph.node(id)))
-      fail_unsupported(graph.node(id).label(), " computes as in training, and a file of ", format.name,
+      fail_unsupported(label_in(graph, graph.node(id)), " computes as in training, and a file of ", format.name,
                        " would compute as in inference; export the network in inference mode");
   }
 }

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "convert/surgery.h"
+#include "graph/locate.h"
 #include "graph/rename.h"
 #include "ops/op.h"
 #include "passes/pass.h"
@@ -33,7 +34,7 @@ class Switch {
     for (NodeId id : graph_.order()) {
       for (const auto& [key, attribute] : graph_.node(id).attributes) {
         if (std::holds_alternative<std::shared_ptr<const Graph>>(attribute))
-          fail_unsupported(graph_.node(id).label(), ": ", dtype_name(to_), " inside of subgraphs");
+          fail_unsupported(label_in(graph_, graph_.node(id)), ": ", dtype_name(to_), " inside of subgraphs");
       }
     }
     const std::vector<NodeId> order = graph_.order();

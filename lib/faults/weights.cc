@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "faults/classes.h"
+#include "graph/locate.h"
 #include "ops/op.h"
 #include "ops/weights.h"
 
@@ -155,7 +156,7 @@ bool weights_swapped(FaultContext& context) {
   if (others.empty()) return false;
   const Place other = others[context.random.below(others.size())];
   return put(context, *place, tensor_at(context.graph, other),
-             cat("weights of ", context.graph.node(other.node).label(), " in their place"));
+             cat("weights of ", label_in(context.graph, context.graph.node(other.node)), " in their place"));
 }
 
 bool weights_float16(FaultContext& context) {
@@ -255,7 +256,7 @@ bool bias_of_another(FaultContext& context) {
   if (others.empty()) return false;
   const Place other = others[context.random.below(others.size())];
   return put(context, *place, tensor_at(context.graph, other),
-             cat("bias of ", context.graph.node(other.node).label(), " in its place"));
+             cat("bias of ", label_in(context.graph, context.graph.node(other.node)), " in its place"));
 }
 
 bool bias_shuffled(FaultContext& context) {

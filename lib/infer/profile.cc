@@ -6,6 +6,7 @@
 
 #include "base/counted.h"
 #include "base/printable.h"
+#include "graph/locate.h"
 #include "ops/lowering.h"
 #include "target/isa.h"
 
@@ -81,7 +82,8 @@ std::string profile_table(const Variant& variant, const std::vector<StepProfile>
     const Step& step = variant.steps[i];
     const Node& node = variant.graph->node(step.node);
     out += row(step.flops, step.bytes, mean_ns(i), step_precision(*variant.graph, node, element),
-               step.kernel < 0 ? "interpreted" : clean(variant.kernels[step.kernel].name), clean(node.label()));
+               step.kernel < 0 ? "interpreted" : clean(variant.kernels[step.kernel].name),
+               clean(label_in(*variant.graph, node)));
   }
   return out + row(flops, bytes, total_ns, "-", "all steps", "");
 }

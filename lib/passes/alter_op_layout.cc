@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "graph/locate.h"
 #include "loops/layout.h"
 #include "ops/border.h"
 #include "ops/lowering.h"
@@ -239,8 +240,8 @@ class Chooser {
     weights(anchor, &wanted);
     if (wanted.empty()) return;
     const auto& [first, its] = wanted[0];
-    Patch patch(graph_,
-                cat(its.has_halo() ? "border of " : "layout of ", graph_.value(first).name, " for ", node.label()));
+    Patch patch(graph_, cat(its.has_halo() ? "border of " : "layout of ", graph_.value(first).name, " for ",
+                            label_in(graph_, node)));
     Node reader = node;
     reader.sources = sources_of(node);
     for (const auto& [v, layout] : wanted) {

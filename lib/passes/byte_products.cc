@@ -1,5 +1,6 @@
 // byte-products: a MatMul of integers, held as float32 numbers by integer-products, by dot products of the bytes that they were. No bit changes, as all
 // sums fit the 24 bits of a float32. Not on GPUs, whose kernels multiply the numbers as they are.
+#include "graph/locate.h"
 #include "passes/match.h"
 #include "passes/pass.h"
 #include "passes/stated_sums.h"
@@ -33,7 +34,7 @@ std::vector<Patch> byte_products(const Graph& graph, const PassContext& context)
     product.attributes = {{"a_zero_point", left.attribute_int("zero_point", 0)},
                           {"b_zero_point", right.attribute_int("zero_point", 0)}};
     product.sources = sources_of(node);
-    Patch patch(graph, node.label() + " by dot products of bytes");
+    Patch patch(graph, label_in(graph, node) + " by dot products of bytes");
     patch.remove_node(id);
     patch.add_node(std::move(product));
     patches.push_back(std::move(patch));

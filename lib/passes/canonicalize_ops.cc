@@ -1,6 +1,7 @@
 // canonicalize-ops: one spelling for what can be written several ways, and nothing for what does nothing.
 #include <algorithm>
 
+#include "graph/locate.h"
 #include "ops/movement.h"
 #include "passes/einsum_products.h"
 #include "passes/match.h"
@@ -17,7 +18,7 @@ void bypass(const Graph& graph, NodeId id, std::vector<Patch>* patches) {
   const Node& node = graph.node(id);
   const ValueId x = node.inputs[0], y = node.outputs[0];
   if (graph.is_output(y) && (graph.is_input(x) || graph.constant(x) != nullptr || graph.is_output(x))) return;
-  Patch patch(graph, node.label() + " does nothing");
+  Patch patch(graph, label_in(graph, node) + " does nothing");
   patch.remove_node(id);
   patch.redirect(y, x);
   patches->push_back(std::move(patch));
@@ -27,7 +28,7 @@ void bypass(const Graph& graph, NodeId id, std::vector<Patch>* patches) {
 void to_reshape(const Graph& graph, NodeId id, ValueId from, const std::string& why, std::vector<Patch>* patches) {
   const Node& node = graph.node(id);
   const Shape shape = graph.value(node.outputs[0]).type.fixed_shape();
-  Patch patch(graph, node.label() + " " + why);
+  Patch patch(graph, label_in(graph, node) + " " + why);
   Node reshape;
   reshape.name = node.name;
   reshape.sources = node.sources;
@@ -59,7 +60,7 @@ void transpose(const Graph& graph, const Uses& uses, NodeId id, std::vector<Patc
   if (first.size() != perm.size()) return;
   std::vector<int64_t> both;
   for (int64_t axis : perm) both.push_back(first[axis]);
-  Patch patch(graph, node.label() + " merged with " + graph.node(before).label());
+  Patch patch(graph, label_in(graph, node) + " merged with " + label_in(graph, graph.node(before)));
   Node merged = node;
   merged.inputs = {graph.node(before).inputs[0]};
   merged.attributes["perm"] = both;
@@ -85,7 +86,7 @@ void square(const Graph& graph, NodeId id, std::vector<Patch>* patches) {
       !same_fixed_type(graph, node.inputs[0], node.outputs[0])) {
     return;
   }
-  Patch patch(graph, node.label() + " written as Mul");
+  Patch patch(graph, label_in(graph, node) + " written as Mul");
   Node product;
   product.name = node.name;
   product.sources = sources_of(node);
@@ -130,7 +131,8 @@ std::vector<Patch> canonicalize_ops(const Graph& graph, const PassContext&) {
       to_reshape(graph, id, node.inputs[0], "written as Reshape", &patches);
     } else if (const NodeId before = uses.producer[node.inputs[0]];
                before >= 0 && is_op(graph.node(before), "Reshape")) {
-      to_reshape(graph, id, graph.node(before).inputs[0], "merged with " + graph.node(before).label(), &patches);
+      to_reshape(graph, id, graph.node(before).inputs[0], "merged with " + label_in(graph, graph.node(before)),
+                 &patches);
     }
   }
   return patches;

@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 
+#include "graph/locate.h"
 #include "ops/equation.h"
 #include "passes/steps.h"
 
@@ -22,7 +23,10 @@ bool stays(const std::vector<int64_t>& perm) { return std::is_sorted(perm.begin(
 class EinsumProduct {
  public:
   EinsumProduct(const Graph& graph, NodeId id)
-      : graph_(graph), id_(id), node_(graph.node(id)), patch_(graph, node_.label() + " as a product of matrices") {}
+      : graph_(graph),
+        id_(id),
+        node_(graph.node(id)),
+        patch_(graph, label_in(graph, node_) + " as a product of matrices") {}
 
   std::optional<Patch> patch() {
     if (!read() || !group()) return std::nullopt;

@@ -1,6 +1,7 @@
 // eliminate-common-subexpr: of nodes with the same operator, inputs and attributes, one stays.
 #include <map>
 
+#include "graph/locate.h"
 #include "ops/op.h"
 #include "passes/pass.h"
 
@@ -60,7 +61,7 @@ std::vector<Patch> eliminate_common_subexpr(const Graph& graph, const PassContex
       if (node.outputs[i] != kNoValue && graph.is_output(node.outputs[i])) mergeable = false;
     }
     if (!mergeable) continue;
-    Patch patch(graph, node.label() + " is " + kept.label());
+    Patch patch(graph, label_in(graph, node) + " is " + label_in(graph, kept));
     patch.remove_node(id);
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       if (node.outputs[i] != kNoValue) patch.redirect(node.outputs[i], kept.outputs[i]);

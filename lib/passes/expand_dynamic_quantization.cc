@@ -1,4 +1,5 @@
 // expand-dynamic-quantization: dnn.DynamicFakeQuantize as the ONNX operators that compute it, in its own order of operations.
+#include "graph/locate.h"
 #include "ops/op.h"
 #include "passes/match.h"
 #include "passes/pass.h"
@@ -9,7 +10,7 @@ namespace {
 class Spelling {
  public:
   Spelling(const Graph& graph, const Node& node)
-      : node_(node), type_(graph.value(node.inputs[0]).type), patch_(graph, node.label() + " spelt out") {}
+      : node_(node), type_(graph.value(node.inputs[0]).type), patch_(graph, label_in(graph, node) + " spelt out") {}
 
   ValueId number(double value) {
     return patch_.add_constant(node_.name + ".number", convert(Tensor::scalar(value), type_.dtype));

@@ -1,5 +1,6 @@
 // expand-qlinear: QLinearConv and QLinearMatMul as DequantizeLinear, the operator on real numbers, QuantizeLinear: the form that
 // other formats' quantised operators are made from.
+#include "graph/locate.h"
 #include "passes/match.h"
 #include "passes/pass.h"
 
@@ -9,7 +10,7 @@ namespace {
 class Expansion {
  public:
   Expansion(const Graph& graph, const Node& node)
-      : graph_(graph), node_(node), patch_(graph, node.label() + " spelt out") {}
+      : graph_(graph), node_(node), patch_(graph, label_in(graph, node) + " spelt out") {}
 
   // Input i, whose scale and zero point follow, as real numbers; `axis`: of scales that are several.
   ValueId real(size_t i, int64_t axis) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "graph/locate.h"
 #include "ops/build.h"
 #include "passes/match.h"
 #include "passes/pass.h"
@@ -118,7 +119,7 @@ std::optional<Patch> pair(const Graph& graph, const Uses& uses, NodeId id, const
     if (!other || !grid.same(*other)) return std::nullopt;
   }
   const Node& first = graph.node(readers[0]);
-  Patch patch(graph, node.label() + " and " + first.label() + " spelt out");
+  Patch patch(graph, label_in(graph, node) + " and " + label_in(graph, first) + " spelt out");
   patch.place_at(id);
   RealArithmetic steps(graph, patch, graph.value(q).name, node);
   const ValueId kept = steps.step("Clip",
@@ -134,7 +135,7 @@ std::optional<Patch> pair(const Graph& graph, const Uses& uses, NodeId id, const
 
 Patch quantize(const Graph& graph, NodeId id, const QuantizedGrid& grid) {
   const Node& node = graph.node(id);
-  Patch patch(graph, node.label() + " spelt out");
+  Patch patch(graph, label_in(graph, node) + " spelt out");
   RealArithmetic steps(graph, patch, graph.value(node.outputs[0]).name, node);
   ValueId x = steps.rounded(node.inputs[0], grid);
   if (!all_are(grid.zero, 0)) x = steps.step("Add", {x, steps.constant("zero_point", grid.zero)}, "moved");
@@ -146,7 +147,7 @@ Patch quantize(const Graph& graph, NodeId id, const QuantizedGrid& grid) {
 
 Patch dequantize(const Graph& graph, NodeId id, const QuantizedGrid& grid) {
   const Node& node = graph.node(id);
-  Patch patch(graph, node.label() + " spelt out");
+  Patch patch(graph, label_in(graph, node) + " spelt out");
   RealArithmetic steps(graph, patch, graph.value(node.outputs[0]).name, node);
   ValueId x = steps.step("Cast", {node.inputs[0]}, "real", kNoValue, {{"to", static_cast<int64_t>(DType::Float32)}});
   if (!all_are(grid.zero, 0)) x = steps.step("Sub", {x, steps.constant("zero_point", grid.zero)}, "moved");

@@ -4,6 +4,7 @@
 // stay, as levels share their bits.
 #include <cmath>
 
+#include "graph/locate.h"
 #include "passes/match.h"
 #include "passes/pass.h"
 #include "passes/stated_sums.h"
@@ -34,7 +35,7 @@ std::vector<Patch> fast_math(const Graph& graph, const PassContext& context) {
     const Type& x = graph.value(node.inputs[0]).type;
     const Tensor* constant = graph.constant(node.inputs[1]);
     if (constant == nullptr || !has_vectors(x.dtype)) continue;
-    Patch patch(graph, node.label() + " by cheaper arithmetic");
+    Patch patch(graph, label_in(graph, node) + " by cheaper arithmetic");
     Node cheaper = node;
     cheaper.sources = sources_of(node);
     if (node.op == "Div") {

@@ -2,6 +2,7 @@
 // shapes alone becomes a constant.
 #include <algorithm>
 
+#include "graph/locate.h"
 #include "interp/interpreter.h"
 #include "ops/op.h"
 #include "passes/pass.h"
@@ -54,7 +55,7 @@ std::vector<Patch> fold_constant(const Graph& graph, const PassContext& context)
     }
     if (!constant && node.outputs.size() == 1 && !graph.is_output(node.outputs[0]) && op->deterministic &&
         known[node.outputs[0]].defined()) {
-      Patch patch(graph, node.label() + " follows from shapes");
+      Patch patch(graph, label_in(graph, node) + " follows from shapes");
       patch.remove_node(id);
       patch.redirect(node.outputs[0],
                      patch.add_constant(graph.value(node.outputs[0]).name + ".folded", known[node.outputs[0]]));
@@ -65,7 +66,7 @@ std::vector<Patch> fold_constant(const Graph& graph, const PassContext& context)
     for (ValueId v : node.outputs) constant = constant && (v == kNoValue || !graph.is_output(v));
     if (!constant || too_large(graph, node, elements)) continue;
     const std::vector<Tensor> results = interpret_node(node, inputs);
-    Patch patch(graph, node.label() + " computed");
+    Patch patch(graph, label_in(graph, node) + " computed");
     patch.remove_node(id);
     bool worth_it = true;
     for (size_t i = 0; i < node.outputs.size(); ++i) {

@@ -1,5 +1,6 @@
 // fold-scale-axis: Conv, then Mul or Add by constants per output channel: into the weights and the bias (computed in
 // float64, rounded once).
+#include "graph/locate.h"
 #include "passes/match.h"
 #include "passes/pass.h"
 
@@ -36,7 +37,7 @@ std::optional<Patch> fold(const Graph& graph, const Uses& uses, NodeId id) {
     const double number = (*numbers)[m];
     b.mutable_data<double>()[m] = scales ? old * number : old + number;
   }
-  Patch patch(graph, next.label() + " into " + conv.label());
+  Patch patch(graph, label_in(graph, next) + " into " + label_in(graph, conv));
   Node folded = conv;
   if (scales) {
     Tensor w = convert(weight->arranged_copy(), DType::Float64);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "graph/locate.h"
 #include "ops/lowering.h"
 #include "ops/quantization.h"
 #include "passes/match.h"
@@ -124,7 +125,7 @@ Patch fuse(const Graph& graph, const std::vector<NodeId>& chain) {
   const Node& last = graph.node(chain.back());
   body->outputs = {inner[last.outputs[0]]};
   body->name = join(ops, "+");
-  Patch patch(graph, join(ops, " + ") + " from " + graph.node(chain.front()).label());
+  Patch patch(graph, join(ops, " + ") + " from " + label_in(graph, graph.node(chain.front())));
   fused.name = graph.node(chain.front()).name;
   fused.op = "Fused";
   fused.domain = kInternalDomain;

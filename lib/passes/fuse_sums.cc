@@ -5,6 +5,7 @@
 #include <memory>
 #include <set>
 
+#include "graph/locate.h"
 #include "ops/attributes.h"
 #include "ops/quantization.h"
 #include "passes/match.h"
@@ -94,7 +95,7 @@ Patch fuse_sum(const Graph& graph, NodeId layer_id, NodeId map_id, size_t operan
   fused.attributes["body"] = std::shared_ptr<const Graph>(merged);
   fused.sources = sources_of(layer);
   for (const std::string& source : sources_of(map)) fused.sources.push_back(source);
-  Patch patch(graph, map.label() + " into " + layer.label());
+  Patch patch(graph, label_in(graph, map) + " into " + label_in(graph, layer));
   patch.place_at(map_id);  // where all operands are there
   patch.add_node(std::move(fused));
   patch.remove_node(layer_id);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "graph/locate.h"
 #include "ops/fixed_point.h"
 #include "ops/op.h"
 #include "passes/byte_grid.h"
@@ -61,7 +62,7 @@ std::optional<Patch> as_unsigned(const Graph& graph, const Uses& uses, NodeId id
     const Node& back = graph.node(reader);
     if (!is_op(back, "DequantizeLinear") || back.inputs[0] != y || !grid_of(graph, back)) return std::nullopt;
   }
-  Patch patch(graph, node.label() + " to uint8");
+  Patch patch(graph, label_in(graph, node) + " to uint8");
   patch.place_at(id);
   Type type = graph.value(y).type;
   type.dtype = DType::UInt8;
@@ -344,7 +345,7 @@ class ArithmeticLayer {
 
   Patch make() {
     const Node &first = main(), &end = graph_.node(end_);
-    Patch patch(graph_, first.label() + " on integers");
+    Patch patch(graph_, label_in(graph_, first) + " on integers");
     patch.place_at(end_);
     Node node;
     node.op = "QuantizedConv";
@@ -445,7 +446,7 @@ std::optional<Patch> integers_picked(const Graph& graph, const Uses& uses, NodeI
       return std::nullopt;
   }
   if (constants) return std::nullopt;
-  Patch patch(graph, node.label() + " of integers");
+  Patch patch(graph, label_in(graph, node) + " of integers");
   patch.place_at(id);
   Node moved = node;
   moved.sources = sources_of(node);
@@ -505,7 +506,7 @@ std::optional<Patch> integer_average(const Graph& graph, const Uses& uses, NodeI
   const ValueId integers = graph.node(maker).inputs[0];
   if (!x || graph.constant(integers) != nullptr || !graph.value(integers).type.fixed()) return std::nullopt;
   if (rescale != Rescale::Float && !same_grid(*x, *y)) return std::nullopt;
-  Patch patch(graph, node.label() + " on integers");
+  Patch patch(graph, label_in(graph, node) + " on integers");
   patch.place_at(end);
   Node made = node;
   made.op = "QuantizedAverage";

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "graph/locate.h"
 #include "ops/op.h"
 #include "passes/match.h"
 #include "passes/pass.h"
@@ -121,7 +122,7 @@ void take_scale(const Graph& graph, const Uses& uses, Node* softmax, Patch* patc
 Patch in_stated_form(const Graph& graph, const Uses& uses, NodeId id) {
   const NodeId product = swish_of(graph, uses, graph.node(id));
   const Node& node = graph.node(id);
-  Patch patch(graph, node.label() + " in its stated form");
+  Patch patch(graph, label_in(graph, node) + " in its stated form");
   Node stated = node;
   stated.domain = kInternalDomain;
   stated.op = product < 0 ? "Stated" + node.op : "StatedSwish";

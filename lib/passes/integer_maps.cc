@@ -5,6 +5,7 @@
 // keeps the order of numbers. What computes element by element does so in float32, in the order that the file spells.
 #include <algorithm>
 
+#include "graph/locate.h"
 #include "ops/op.h"
 #include "passes/byte_grid.h"
 #include "passes/pass.h"
@@ -162,17 +163,17 @@ class ByteMap {
   Patch requantised(const Source& x) const {
     const Node& end = graph_.node(end_);
     if (same_grid(x.grid, y_) && !clamped()) {  // the integers themselves
-      Patch patch = start(end.label());
+      Patch patch = start(label_in(graph_, end));
       patch.redirect(end.outputs[0], x.value);
       return patch;
     }
-    Patch patch = start(end.label());
+    Patch patch = start(label_in(graph_, end));
     patch.add_node(kernel({x}, nullptr, graph_.value(end.inputs[0]).type, end.outputs[0], end.name, all_sources()));
     return patch;
   }
 
   Patch computed(const Node& node) const {
-    Patch patch = start(node.label());
+    Patch patch = start(label_in(graph_, node));
     const Type& type = graph_.value(node.outputs[0]).type;
     patch.add_node(kernel(sources_, &node, type, graph_.node(end_).outputs[0], node.name, all_sources()));
     return patch;
@@ -184,7 +185,7 @@ class ByteMap {
   }
 
   std::optional<Patch> moved(const Node& node) const {
-    Patch patch = start(node.label());
+    Patch patch = start(label_in(graph_, node));
     Node copy = node;
     copy.sources = all_sources();
     const bool join = sources_.size() > 1;
@@ -229,7 +230,7 @@ std::optional<Patch> conversion(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
   const std::optional<Grid> grid = grid_of(graph, node);
   if (!grid || graph.constant(node.inputs[0]) != nullptr) return std::nullopt;
-  Patch patch(graph, node.label() + " element by element");
+  Patch patch(graph, label_in(graph, node) + " element by element");
   Node made = is_op(node, "QuantizeLinear") ? to_integer(*grid, Bounds(grid->dtype), node.inputs[0], node.outputs[0])
                                             : to_real(*grid, node.inputs[0], node.outputs[0]);
   made.name = node.name;

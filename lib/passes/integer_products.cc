@@ -3,6 +3,7 @@
 // cut into parts that fit, which are added from first to last.
 #include <algorithm>
 
+#include "graph/locate.h"
 #include "ops/quantization.h"
 #include "passes/match.h"
 #include "passes/pass.h"
@@ -54,7 +55,10 @@ float scale_of(const Node& to_real) { return std::get<float>(to_real.attributes.
 class Exact {
  public:
   Exact(const Graph& graph, NodeId id, const Product& product)
-      : graph_(graph), node_(graph.node(id)), product_(product), patch_(graph, node_.label() + " on integers") {
+      : graph_(graph),
+        node_(graph.node(id)),
+        product_(product),
+        patch_(graph, label_in(graph, node_) + " on integers") {
     patch_.remove_node(id);
   }
 

@@ -1,6 +1,7 @@
 // pool-first: the mean of a pointwise convolution's results is the convolution of the mean, at fewer positions.
 #include <algorithm>
 
+#include "graph/locate.h"
 #include "ops/window.h"
 #include "passes/match.h"
 #include "passes/pass.h"
@@ -54,7 +55,7 @@ std::vector<Patch> pool_first(const Graph& graph, const PassContext&) {
     if (left * kFewerPositions > positions) continue;
     std::copy(to.begin() + 2, to.end(), pooled.begin() + 2);
 
-    Patch patch(graph, pool.label() + " before " + conv.label());
+    Patch patch(graph, label_in(graph, pool) + " before " + label_in(graph, conv));
     const ValueId means =
         patch.add_value(graph.value(conv.inputs[0]).name + ".pooled", Type(x.dtype, {pooled.begin(), pooled.end()}));
     Node first = pool, second = conv;

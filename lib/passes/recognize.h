@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "graph/locate.h"
 #include "passes/match.h"
 #include "passes/pass.h"
 
@@ -154,7 +155,7 @@ inline void Recognizer::replace(NodeId root, Node node, Patch* patch) const {
 }
 
 inline Patch Recognizer::replacement(NodeId root, Node node, const std::string& what) const {
-  Patch patch(*graph_, graph_->node(root).label() + " and those before it are " + what);
+  Patch patch(*graph_, label_in(*graph_, graph_->node(root)) + " and those before it are " + what);
   replace(root, std::move(node), &patch);
   return patch;
 }

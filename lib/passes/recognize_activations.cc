@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "graph/locate.h"
 #include "passes/recognize.h"
 
 namespace dnn {
@@ -189,7 +190,7 @@ std::optional<Patch> clip(const Graph& graph, const Uses& uses, NodeId root, DTy
       if (!inside || !shape || !result || shape->size() != result->size()) continue;
       const double low = min_outside ? *inside : *outside, high = min_outside ? *outside : *inside;
       if (!(low <= high)) continue;
-      Patch patch(graph, outer.label() + " and " + inner->label() + " are Clip");
+      Patch patch(graph, label_in(graph, outer) + " and " + label_in(graph, *inner) + " are Clip");
       const std::string name = graph.value(outer.outputs[0]).name;
       Node node = unary("Clip", x);
       node.inputs.push_back(patch.add_constant(name + "/low", convert(Tensor::scalar<double>(low), dtype)));

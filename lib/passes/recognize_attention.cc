@@ -1,5 +1,6 @@
 // recognize-attention: the heads of scaled dot-product attention that a model splits, mixes and joins become one Attention of [batch,
 // sequence, features], and the dense layer that made queries, keys and values at once becomes three.
+#include "graph/locate.h"
 #include "layout/settle.h"
 #include "ops/movement.h"
 #include "passes/attention_parts.h"
@@ -46,7 +47,7 @@ class AttentionWriter {
   // The patch that puts one Attention in place of the parts, or nothing where a projection's rows cannot be told apart.
   std::optional<Patch> patch() const {
     const Node& softmax = graph_.node(parts_.softmax);
-    Patch patch(graph_, softmax.label() + " and what splits and joins its heads are Attention");
+    Patch patch(graph_, label_in(graph_, softmax) + " and what splits and joins its heads are Attention");
     const std::vector<NodeId>& joining = parts_.joined.nodes;
     Node attention;
     attention.op = "Attention";

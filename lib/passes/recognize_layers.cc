@@ -1,5 +1,6 @@
 // recognize-dense: MatMul by a constant matrix, then Add of a constant row, become Gemm. recognize-batch-norm: Mul, then Add of
 // one constant per channel, become BatchNormalization with a mean of 0, a variance of 1 and no epsilon, the same numbers.
+#include "graph/locate.h"
 #include "passes/recognize.h"
 
 namespace dnn {
@@ -61,7 +62,7 @@ std::optional<Patch> recognized_batch_norm(const Graph& graph, const Uses& uses,
   Recognizer r(graph, uses);
   r.maker(y, "Mul");
   r.maker(add.outputs[0], "Add");
-  Patch patch(graph, add.label() + " and " + mul.label() + " are BatchNormalization");
+  Patch patch(graph, label_in(graph, add) + " and " + label_in(graph, mul) + " are BatchNormalization");
   const Shape shape = {channels.size};
   const std::string base = graph.value(add.outputs[0]).name;
   const auto constant = [&](const std::string& name, const std::vector<double>& values) {

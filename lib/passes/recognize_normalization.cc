@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "graph/locate.h"
 #include "passes/recognize.h"
 
 namespace dnn {
@@ -268,7 +269,7 @@ std::optional<Patch> layer_normalization(const Graph& graph, const Uses& uses, N
     is = is_weighted(r, y, &found);
   }
   if (!is || !r.closed(root)) return std::nullopt;
-  Patch patch(graph, graph.node(root).label() + " and those before it are LayerNormalization");
+  Patch patch(graph, label_in(graph, graph.node(root)) + " and those before it are LayerNormalization");
   Node node;
   node.op = "LayerNormalization";
   node.attributes = {{"axis", static_cast<int64_t>(found.normal.axis) -

@@ -1,5 +1,6 @@
 // scale-weights: numbers per channel that are computed, as of a squeeze-and-excitation block, times the few weights of the pointwise
 // convolution behind them in place of the many positions before it.
+#include "graph/locate.h"
 #include "passes/match.h"
 #include "passes/pass.h"
 
@@ -40,7 +41,7 @@ std::vector<Patch> scale_weights(const Graph& graph, const PassContext&) {
     const ValueId x = mul.inputs[0] == scale ? mul.inputs[1] : mul.inputs[0];
     if (x == scale || graph.value(x).type != scaled || weight->dim(0) * kFewerWeights > shape[2] * shape[3]) continue;
 
-    Patch patch(graph, mul.label() + " into " + conv.label());
+    Patch patch(graph, label_in(graph, mul) + " into " + label_in(graph, conv));
     const ValueId weights =
         patch.add_value(graph.value(conv.inputs[1]).name + ".scaled", graph.value(conv.inputs[1]).type);
     Node first = mul, second = conv;

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <optional>
 
+#include "graph/locate.h"
 #include "interp/interpreter.h"
 #include "ops/movement.h"
 #include "ops/op.h"
@@ -151,7 +152,7 @@ Patch moved(const Graph& graph, NodeId maker_id, NodeId select_id, const Selecti
   const auto shape_constant = [](Patch& patch, const std::string& name, const Shape& shape) {
     return patch.add_constant(name, Tensor::of<int64_t>({static_cast<int64_t>(shape.size())}, shape));
   };
-  Patch patch(graph, selector.label() + " before " + maker.label());
+  Patch patch(graph, label_in(graph, selector) + " before " + label_in(graph, maker));
   const Tensor list = Tensor::of<int64_t>({rows}, s.indices);
   const ValueId indices = patch.add_constant(base + ".indices", list);
   Node fewer = maker;
@@ -206,7 +207,7 @@ std::vector<Patch> select_first(const Graph& graph, const PassContext&) {
       return other == id || selection_of(graph, graph.node(other)) == s;
     });
     if (*same != id) {
-      Patch patch(graph, selector.label() + " selects the same as " + graph.node(*same).label());
+      Patch patch(graph, label_in(graph, selector) + " selects the same as " + label_in(graph, graph.node(*same)));
       patch.remove_node(id);
       patch.redirect(selector.outputs[0], graph.node(*same).outputs[0]);
       patches.push_back(std::move(patch));

@@ -3,6 +3,7 @@
 // becomes arithmetic, too.
 #include <cmath>
 
+#include "graph/locate.h"
 #include "passes/match.h"
 #include "passes/pass.h"
 #include "passes/single_nodes.h"
@@ -50,7 +51,7 @@ void simplify_batch_norm(const Graph& graph, NodeId id, std::vector<Patch>* patc
     s.mutable_data<double>()[c] = factor;
     t.mutable_data<double>()[c] = shift[c] - mean[c] * factor;
   }
-  Patch patch(graph, node.label() + " to scale and shift");
+  Patch patch(graph, label_in(graph, node) + " to scale and shift");
   const std::string base = graph.value(node.outputs[0]).name;
   const ValueId sv = patch.add_constant(base + ".scale", convert(s, x.dtype)),
                 tv = patch.add_constant(base + ".shift", convert(t, x.dtype));
@@ -75,7 +76,7 @@ void computed_batch_norm(const Graph& graph, NodeId id, std::vector<Patch>* patc
   for (size_t i = 1; i < node.inputs.size(); ++i) {
     if (!(graph.value(node.inputs[i]).type == parameter) || parameter.dtype != x.dtype) return;
   }
-  Patch patch(graph, node.label() + " to arithmetic");
+  Patch patch(graph, label_in(graph, node) + " to arithmetic");
   const std::string base = graph.value(node.outputs[0]).name;
   const auto emit = [&](const std::string& op, ValueId a, ValueId b, const Type& type, ValueId y = kNoValue) {
     Node made = arithmetic(op, node.name, a, b, y == kNoValue ? patch.add_value(base + "." + op, type) : y);

@@ -1,6 +1,7 @@
 // Patches that take one node away; see single_nodes.h.
 #include "passes/single_nodes.h"
 
+#include "graph/locate.h"
 #include "interp/interpreter.h"
 #include "ops/training.h"
 #include "passes/match.h"
@@ -15,7 +16,7 @@ std::optional<Patch> passed_through(const Graph& graph, NodeId id) {
   const ValueId x = node.inputs[0], y = node.outputs[0];
   if (graph.is_output(y) && (graph.is_input(x) || graph.constant(x) != nullptr || graph.is_output(x)))
     return std::nullopt;
-  Patch patch(graph, node.label() + " removed");
+  Patch patch(graph, label_in(graph, node) + " removed");
   patch.remove_node(id);
   patch.redirect(y, x);
   return patch;
@@ -29,7 +30,7 @@ std::optional<Patch> computed(const Graph& graph, NodeId id, const std::string& 
     if (v != kNoValue && (inputs.back() == nullptr || graph.is_input(v))) return std::nullopt;
   }
   if (graph.is_output(node.outputs[0])) return std::nullopt;
-  Patch patch(graph, node.label() + " computed");
+  Patch patch(graph, label_in(graph, node) + " computed");
   patch.remove_node(id);
   patch.redirect(node.outputs[0], patch.add_constant(name, interpret_node(node, inputs)[0]));
   return patch;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "graph/locate.h"
 #include "ops/elementwise.h"
 #include "ops/reduce.h"
 #include "passes/match.h"
@@ -227,7 +228,7 @@ void add_norm(const Graph& graph, const Node& node, Patch* patch) {
 
 Patch with_stated_sums(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
-  Patch patch(graph, node.label() + " by sums in a stated order");
+  Patch patch(graph, label_in(graph, node) + " by sums in a stated order");
   patch.remove_node(id);
   if (is_op(node, "LayerNormalization")) {
     add_norm(graph, node, &patch);

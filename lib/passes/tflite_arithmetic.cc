@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/locate.h"
 #include "ops/fixed_point.h"
 #include "ops/op.h"
 #include "passes/byte_grid.h"
@@ -63,7 +64,7 @@ class Kernel {
   // The operator that stands in front, for messages.
   std::string label() {
     find_main();
-    return graph_.node(main_ < 0 ? end_ : main_).label();
+    return label_in(graph_, graph_.node(main_ < 0 ? end_ : main_));
   }
 
  private:
@@ -129,7 +130,7 @@ class Kernel {
 
   Patch looked_up(const Operand& x, Tensor table) const {
     Node node = made("ByteTable", {x.value});
-    Patch patch = start(graph_.node(end_).label());
+    Patch patch = start(label_in(graph_, graph_.node(end_)));
     node.inputs.push_back(patch.add_constant(graph_.value(node.outputs[0]).name + ".table", std::move(table)));
     patch.add_node(std::move(node));
     return patch;
@@ -138,7 +139,7 @@ class Kernel {
   std::optional<Patch> requantised(const Operand& x) const {
     if (graph_.constant(x.value) != nullptr) return std::nullopt;
     if (same_grid(x.grid, y_) && clamps_.empty()) {
-      Patch patch = start(graph_.node(end_).label());
+      Patch patch = start(label_in(graph_, graph_.node(end_)));
       patch.redirect(graph_.node(end_).outputs[0], x.value);
       return patch;
     }
@@ -153,7 +154,7 @@ class Kernel {
     node.attributes["scale"] = y_.scale;
     node.attributes["away"] = int64_t{1};
     end_in(node);
-    Patch patch = start(graph_.node(end_).label());
+    Patch patch = start(label_in(graph_, graph_.node(end_)));
     patch.add_node(std::move(node));
     return patch;
   }
@@ -178,7 +179,7 @@ class Kernel {
       set(made, "b_", FixedPoint::of(static_cast<double>(b->grid.scale) / twice));
       set(made, "", FixedPoint::of(twice / static_cast<double>(static_cast<float>(1 << kLeft) * y_.scale)));
     }
-    Patch patch = start(node.label());
+    Patch patch = start(label_in(graph_, node));
     patch.add_node(std::move(made));
     return patch;
   }
@@ -192,7 +193,7 @@ class Kernel {
       if (!x || x->grid.dtype != y_.dtype) return std::nullopt;
       operands.push_back(*x);
     }
-    Patch patch = start(node.label());
+    Patch patch = start(label_in(graph_, node));
     Node made = this->made("Concat", {});
     made.domain.clear();
     made.attributes = node.attributes;
@@ -232,7 +233,7 @@ class Kernel {
     if (!x) return std::nullopt;
     Node made = this->made("TableSoftmax", {x->value});
     made.attributes = {{"scale", y_.scale}, {"zero_point", y_.zero}, {"to", static_cast<int64_t>(y_.dtype)}};
-    Patch patch = start(node.label());
+    Patch patch = start(label_in(graph_, node));
     made.inputs.push_back(patch.add_constant(graph_.value(made.outputs[0]).name + ".powers",
                                              tflite_kernels::softmax_powers(x->grid, beta)));
     patch.add_node(std::move(made));
@@ -262,7 +263,7 @@ class Kernel {
     made.attributes["zero"] = x->grid.zero;
     set(made, "", factor);
     end_in(made);
-    Patch patch = start(node.label());
+    Patch patch = start(label_in(graph_, node));
     patch.add_node(std::move(made));
     return patch;
   }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 
+#include "graph/locate.h"
 #include "ops/window.h"
 #include "passes/match.h"
 #include "passes/pass.h"
@@ -250,7 +251,7 @@ std::vector<Patch> use_winograd(const Graph& graph, const PassContext& context) 
     if (!layer) continue;
     const std::optional<Form> form = best_form(*layer, context.target, weight_rate);
     if (!form) continue;
-    Patch patch(graph, cat(graph.node(id).label(), " by Winograd's ", form->text()));
+    Patch patch(graph, cat(label_in(graph, graph.node(id)), " by Winograd's ", form->text()));
     replace(graph, id, *layer, *form, &patch);
     patches.push_back(std::move(patch));
   }

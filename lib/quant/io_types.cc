@@ -85,7 +85,6 @@ class Changer {
     const std::string name = graph_.value(dtype == graph_.value(from).type.dtype ? from : to).name;
     Node node;
     node.op = op;
-    node.name = cat(name, "_", op);
     node.inputs = {from, of.inputs[1],
                    graph_.add_constant(graph_.unused_value_name(name + ".zero_point"),
                                        convert(Tensor::scalar<int64_t>(zero), dtype))};

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "convert/certificate.h"
 #include "convert/surgery.h"
+#include "graph/locate.h"
 #include "ops/op.h"
 #include "quant/bias.h"
 #include "quant/coarse.h"
@@ -99,7 +100,7 @@ void choose_scales(const Graph& bound, const Calibration& calibration, const Qua
 void refuse_quantised(const Graph& model) {
   for (NodeId id : model.order()) {
     if (computes_on_integers(model.node(id)))
-      fail_unsupported(model.node(id).label(), ": the network is quantised already; give the float32 one");
+      fail_unsupported(label_in(model, model.node(id)), ": the network is quantised already; give the float32 one");
   }
 }
 

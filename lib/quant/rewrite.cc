@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "graph/locate.h"
 
 namespace dnn::quant {
 namespace {
@@ -47,7 +48,6 @@ class Writer {
   void add(const char* op, std::vector<ValueId> inputs, ValueId output, int64_t axis = -1) {
     Node node;
     node.op = op;
-    node.name = cat(graph_.value(output).name, "_", op);
     node.inputs = std::move(inputs);
     node.outputs = {output};
     if (axis >= 0) node.attributes["axis"] = axis;
@@ -206,7 +206,7 @@ WrittenWeights quantize_node_weights(const Graph& graph, const Plan& plan, size_
     const std::vector<double> real = to_doubles(*bias);
     for (size_t c = 0; c < real.size(); ++c) {
       if (!std::isfinite(real[c]))
-        fail_unsupported(node.label(), ": a bias is NaN or infinite, which int32 cannot hold");
+        fail_unsupported(label_in(graph, node), ": a bias is NaN or infinite, which int32 cannot hold");
       double& of = least[channels == 1 ? 0 : c % channels];
       of = std::max(of, std::abs(real[c]) / (input_scale * kLargestBias));
     }

@@ -2,6 +2,7 @@
 #include "train/differentiate.h"
 
 #include "base/text.h"
+#include "graph/locate.h"
 #include "ops/gradient.h"
 #include "ops/op.h"
 
@@ -83,7 +84,8 @@ class Differentiation {
     for (size_t i = 0; i < order_.size(); ++i) {
       const Node& node = net_.graph().node(order_[i]);
       const OpDef* op = find_op(node.domain, node.op);
-      if (active_node_[i] && (op == nullptr || op->gradient == nullptr)) missing_.push_back(node.label());
+      if (active_node_[i] && (op == nullptr || op->gradient == nullptr))
+        missing_.push_back(label_in(net_.graph(), node));
     }
     report();
   }

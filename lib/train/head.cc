@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "convert/surgery.h"
+#include "graph/locate.h"
 #include "ops/gradient.h"
 #include "ops/op.h"
 #include "train/random.h"
@@ -71,7 +72,8 @@ Graph take_head_off(const Graph& model) {
       break;
     }
     if (!ends_networks(graph, node))
-      fail_unsupported("cannot replace the head: the network ends in ", node.label(), ", not in a layer with weights");
+      fail_unsupported("cannot replace the head: the network ends in ", label_in(graph, node),
+                       ", not in a layer with weights");
     v = graph.constant(node.inputs[0]) != nullptr ? node.inputs[1] : node.inputs[0];
   }
   NewGraph net(std::move(graph));

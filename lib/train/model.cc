@@ -14,6 +14,7 @@
 #include "convert/convert.h"
 #include "convert/probes.h"
 #include "convert/source.h"
+#include "graph/locate.h"
 #include "infer/setup.h"
 #include "ops/op.h"
 #include "passes/pass.h"
@@ -221,7 +222,7 @@ std::optional<LabelSet> own_classes(const TrainRequest& request, const Graph& mo
 void check_output(const TrainRequest& request, const Graph& model) {
   const NodeId maker = Uses(model).producer[find_logits(model)];
   if (!request.replace_head && maker >= 0 && model.node(maker).op == "Sigmoid")
-    fail_unsupported("the network ends in ", model.node(maker).label(),
+    fail_unsupported("the network ends in ", label_in(model, model.node(maker)),
                      ", which scores each class by itself; one class of several is learnt: --replace-head linear");
 }
 

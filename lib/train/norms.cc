@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "convert/surgery.h"
 #include "devices/device.h"
+#include "graph/locate.h"
 #include "ops/op.h"
 
 namespace dnn::train {
@@ -66,9 +67,10 @@ void recalibrate(Graph* model, int64_t batches, const std::function<Tensor(int64
     const Node& node = model->node(id);
     if (!is_norm(node)) continue;
     for (size_t i : {3, 4}) {
-      if (model->constant(node.inputs[i]) == nullptr) fail_usage(node.label(), ": its statistics are computed");
+      if (model->constant(node.inputs[i]) == nullptr)
+        fail_usage(label_in(*model, node), ": its statistics are computed");
       for (ValueId v : statistics) {
-        if (v == node.inputs[i]) fail_usage(node.label(), ": its statistics are another norm's, too");
+        if (v == node.inputs[i]) fail_usage(label_in(*model, node), ": its statistics are another norm's, too");
       }
       statistics.push_back(node.inputs[i]);
     }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "graph/locate.h"
 #include "ops/gradient.h"
 #include "ops/op.h"
 #include "train/differentiate.h"
@@ -225,7 +226,7 @@ class StepBuilder {
       carry_constant(running, node("Add", scaled(running, momentum), scaled(seen, 1 - momentum)));
     };
     if (model_.constant(norm.inputs[3]) == nullptr || model_.constant(norm.inputs[4]) == nullptr)
-      fail_unsupported(norm.label(), ": its statistics are computed");
+      fail_unsupported(label_in(model_, norm), ": its statistics are computed");
     if (options_.is_masked) {
       for (size_t i : {3, 4}) {
         if (statistics_.insert(norm.inputs[i]).second)

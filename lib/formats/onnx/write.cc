@@ -108,6 +108,7 @@ class GraphWriter {
       for (ValueId value : node.inputs) constant(value);
       for (ValueId value : captured_values(graph, node)) constant(value);
       write_node(graph, types, id, proto->add_node());
+      if (has_type_of_input(graph, types, node)) continue;
       for (ValueId value : node.outputs) {
         if (value != kNoValue) produced.push_back(value);
       }
@@ -144,6 +145,14 @@ class GraphWriter {
         write(**body, declared_types(types, id, key, **body), attribute->mutable_g(), false);
       }
     }
+  }
+
+  // Of quantisers in files made for small devices, where a declared value costs as much as its numbers.
+  static bool has_type_of_input(const Graph& graph, const Graph& types, const Node& node) {
+    if (node.op != "QuantizeLinear" && node.op != "DequantizeLinear") return false;
+    const ValueId from = node.input(0);
+    return from != kNoValue &&
+           (graph.constant(from) != nullptr || (from < types.value_count() && types.value(from).type.shape));
   }
 
   // ONNX Runtime wants every node's name once.

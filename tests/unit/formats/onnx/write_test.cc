@@ -209,6 +209,22 @@ TEST(Write, OldFilesListInitializersAsInputs) {
   EXPECT_EQ(essence(through_bytes(graph, {.opset = 7, .ir_version = 3})), essence(graph));
 }
 
+// A file of a small quantised network is mostly names: what a quantiser makes follows from what it reads.
+TEST(Write, DeclaresNoTypeBehindQuantisers) {
+  Graph graph = parse_graph(
+      "graph \"g\" {\n input x: float32[2]\n const s: float32[] = {0.5}\n const z: int8[] = {1}\n a: float32[2] = "
+      "Relu(x)\n q: int8[2] = QuantizeLinear(a, s, z)\n r: float32[2] = DequantizeLinear(q, s, z)\n "
+      " y: float32[2] = Relu(r)\n output y\n}");
+  const Graph back = through_bytes(graph, {.opset = 13});
+  const auto shape = [&](const char* name) { return back.value(back.find_value(name)).type.shape.has_value(); };
+  EXPECT_TRUE(shape("a"));
+  EXPECT_FALSE(shape("q"));
+  EXPECT_FALSE(shape("r"));
+  Graph whole = back;
+  infer_types(whole);
+  EXPECT_EQ(whole.value(whole.find_value("r")).type, graph.value(graph.find_value("r")).type);
+}
+
 // Every model of the test data reads, or is refused for a reason; what is written reads back as the same graph.
 TEST(TestData, EveryModelReadsAndSurvivesWriting) {
   const char* root = std::getenv("DNN_TEST_DATA");
