@@ -1,4 +1,7 @@
 // Type inference over a graph, with the values that types depend on; see op.h.
+#include <algorithm>
+#include <set>
+
 #include "graph/locate.h"
 #include "ops/op.h"
 #include "ops/type_inference.h"
@@ -106,7 +109,7 @@ class Inference {
       if (context.known_outputs[i].defined()) known_[node.outputs[i]] = context.known_outputs[i];
     }
     for (size_t i = 0; i < node.outputs.size(); ++i) {
-      if (node.outputs[i] != kNoValue) merge(node, graph_.value(node.outputs[i]), context.outputs[i]);
+      if (node.outputs[i] != kNoValue) merge(node, node.outputs[i], context.outputs[i]);
     }
     std::vector<const Type*> declared;
     for (ValueId output : node.outputs) declared.push_back(output == kNoValue ? nullptr : &graph_.value(output).type);
@@ -117,13 +120,14 @@ class Inference {
   }
 
   // What inference finds wins over what the file declares, extent by extent; a contradiction of fixed extents is an error.
-  static void merge(const Node& node, Value& value, const Type& found) {
+  void merge(const Node& node, ValueId id, const Type& found) {
+    Value& value = graph_.value(id);
     Type& type = value.type;
+    const auto contradicts = [&] {
+      fail_malformed(node.label(), ": output '", value.name, "' is declared ", type.text(), ", but is ", found.text());
+    };
     if (found.dtype != DType::Undefined) {
-      if (type.dtype != DType::Undefined && type.dtype != found.dtype) {
-        fail_malformed(node.label(), ": output '", value.name, "' is declared ", type.text(), ", but is ",
-                       found.text());
-      }
+      if (type.dtype != DType::Undefined && type.dtype != found.dtype) contradicts();
       type.dtype = found.dtype;
     }
     if (!found.shape) return;
@@ -131,23 +135,32 @@ class Inference {
       type.shape = found.shape;
       return;
     }
-    if (type.shape->size() != found.shape->size()) {
-      fail_malformed(node.label(), ": output '", value.name, "' is declared ", type.text(), ", but is ", found.text());
-    }
+    if (type.shape->size() != found.shape->size()) contradicts();
     for (size_t i = 0; i < found.shape->size(); ++i) {
       Dim& declared = (*type.shape)[i];
       const Dim& dim = (*found.shape)[i];
       if (declared.fixed() && dim.fixed() && declared.size != dim.size) {
-        fail_malformed(node.label(), ": output '", value.name, "' is declared ", type.text(), ", but is ",
-                       found.text());
+        if (!is_behind_old_pool(node) && !is_of_old_pool(node, declared.size, dim.size)) contradicts();
+        by_old_pool_.insert(id);
       }
       if (dim.fixed() || (!declared.fixed() && !dim.symbol.empty())) declared = dim;
     }
   }
 
+  // onnx's inference before opset 22 counts a last window that starts in the padding at the end (ceil_mode), which no runtime
+  // computes: https://github.com/onnx/onnx/pull/5741. Files of ONNX Runtime's optimiser declare such extents.
+  static bool is_of_old_pool(const Node& node, int64_t declared, int64_t found) {
+    return node.attribute_int("ceil_mode", 0) != 0 && declared == found + 1;
+  }
+
+  bool is_behind_old_pool(const Node& node) const {
+    return std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) { return by_old_pool_.count(v) > 0; });
+  }
+
   Graph& graph_;
-  std::vector<Tensor> known_;  // by ValueId
-  size_t next_ = 0;            // in the order: where update() goes on
+  std::vector<Tensor> known_;      // by ValueId
+  std::set<ValueId> by_old_pool_;  // whose declared extents were those of is_of_old_pool(), or follow from them
+  size_t next_ = 0;                // in the order: where update() goes on
 };
 
 }  // namespace

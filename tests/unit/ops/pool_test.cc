@@ -80,6 +80,28 @@ TEST(Pool, DividesByTheTapsWithinThePadding) {
             (std::vector<double>{1.5, 3, 4}));
 }
 
+// As ONNX Runtime's optimiser and torch's exporter write them (https://github.com/pytorch/pytorch/issues/71549).
+TEST(Pool, TakesExtentsThatAnOlderInferenceDeclared) {
+  const auto inferred = [](const std::string& pool, const std::string& behind) {
+    Graph graph = parse_graph("graph {\n input x: float32[1,3,4,4]\n p: float32[1,3," + pool +
+                              "] = AveragePool(x) {ceil_mode = 1, kernel_shape = [3, 1], pads = [1, 0, 2, 0], "
+                              "strides = [3, 2]}\n y: float32[1,3," +
+                              behind + "] = Relu(p)\n output y\n}");
+    try {
+      infer_types(graph);
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return graph.value(graph.outputs[0]).type.text();
+  };
+  EXPECT_EQ(inferred("2,2", "2,2"), "float32[1,3,2,2]");
+  EXPECT_EQ(inferred("3,3", "3,3"), "float32[1,3,2,2]");
+  EXPECT_EQ(inferred("4,2", "4,2"),
+            "value 'p': unnamed node (AveragePool): output 'p' is declared float32[1,3,4,2], but is float32[1,3,2,2]");
+  EXPECT_EQ(inferred("2,2", "3,2"),
+            "value 'y': unnamed node (Relu): output 'y' is declared float32[1,3,3,2], but is float32[1,3,2,2]");
+}
+
 TEST(Pool, RefusesImpossibleWindows) {
   const Tensor x = random_tensor(DType::Float32, {1, 1, 4, 4});
   const int64_t huge = int64_t{1} << 62;
