@@ -41,6 +41,8 @@ struct Edit {
   std::vector<CommonValue> inputs;
   // Of Layers in a quantised target: constants of the source that the target holds as integers, and what makes numbers of them.
   std::vector<std::pair<std::string, std::string>> held;
+  std::vector<std::string>
+      in_float;  // what layers make whose integers the target has lost, and which compute in float32
   bool operator==(const Edit&) const = default;
 };
 

@@ -75,6 +75,7 @@ void read_layers_edit(const Json& json, Edit* edit) {
   for (const Json& input : json.at("inputs")) edit->inputs.push_back(common_of(input));
   edit->source = edit->output.source;
   edit->target = edit->output.target;
+  for (const Json& name : json.value("in_float", Json::array())) edit->in_float.push_back(name.get<std::string>());
   if (!json.contains("held")) return;
   for (const Json& pair : json.at("held"))
     edit->held.emplace_back(pair.at("source").get<std::string>(), pair.at("target").get<std::string>());
@@ -147,6 +148,11 @@ Edit edit_of(const Json& json) {
   return edit;
 }
 
+std::vector<std::string> plain_names(std::vector<std::string> names) {
+  for (std::string& name : names) name = plain(name);
+  return names;
+}
+
 }  // namespace
 
 std::string edit_text(const Edit& edit) {
@@ -163,7 +169,8 @@ std::string edit_text(const Edit& edit) {
       std::vector<std::string> from;
       for (const CommonValue& c : edit.inputs) from.push_back(plain(c.target));
       return cat("layers: ", plain(edit.target), " made of ", join(from), " as the source makes ", plain(edit.source),
-                 folded);
+                 folded, edit.in_float.empty() ? "" : "; in float32, as the target has lost their integers: ",
+                 join(plain_names(edit.in_float)));
     }
     case Edit::Kind::Preprocess:
       return cat("preprocessing that the model says is its own: ", preprocess_spec(preprocess_from_json(edit.key)));
@@ -188,6 +195,7 @@ std::string edits_json(const std::vector<Edit>& edits) {
       json["output"] = common_json(edit.output);
       json["inputs"] = Json::array();
       for (const CommonValue& input : edit.inputs) json["inputs"].push_back(common_json(input));
+      if (!edit.in_float.empty()) json["in_float"] = edit.in_float;
       for (const auto& [ours, theirs] : edit.held) json["held"].push_back({{"source", ours}, {"target", theirs}});
     } else if (edit.kind == Edit::Kind::Preprocess) {
       json["preprocess"] = parse_ordered_json(edit.key);

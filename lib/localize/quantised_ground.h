@@ -55,10 +55,27 @@ class JudgeGround {
     const auto found = ranges_.find(source_.value(there->second).name);
     return found == ranges_.end() ? nullptr : &found->second;
   }
-  std::optional<QuantisedScale> input_scale(NodeId layer) const {
-    const NodeId maker = maker_of(target_.node(layer).input(0));
+  // The scale that a layer's bias is a product of; nullopt, too, where the layer is wired wrongly: its bias is right for another.
+  std::optional<QuantisedScale> input_scale(const HeldLayer& held) const {
+    const ValueId read = target_.node(held.layer->target).input(0);
+    const NodeId maker = maker_of(read);
     if (maker < 0 || target_.node(maker).op != "DequantizeLinear") return std::nullopt;
+    const NodeId quantizer = quantiser_behind(read);
+    if (const auto there = verdict_.match.values.find(quantizer < 0 ? read : target_.node(quantizer).output(0));
+        there != verdict_.match.values.end() &&
+        origin_in_source(there->second) != origin_in_source(source_.node(held.layer->source).input(0)))
+      return std::nullopt;
     return scale_of(target_, target_.node(maker));
+  }
+  // The layer, join or input of the source that a value comes from, in front of what computes element by element or moves.
+  ValueId origin_in_source(ValueId v) const {
+    for (NodeId maker = source_uses_.producer[v]; maker >= 0; maker = source_uses_.producer[v]) {
+      const Node& node = source_.node(maker);
+      const auto is_data = [&](ValueId in) { return in != kNoValue && source_.constant(in) == nullptr; };
+      if (has_weight_input(node) || std::count_if(node.inputs.begin(), node.inputs.end(), is_data) != 1) break;
+      v = *std::find_if(node.inputs.begin(), node.inputs.end(), is_data);
+    }
+    return v;
   }
   static bool moves_integers(const Node& node) {
     static const std::set<std::string, std::less<>> kMoves = {
@@ -107,7 +124,7 @@ class JudgeGround {
   }
 
   std::vector<double> bias_over_input(const HeldLayer& held) const {
-    const auto scale = input_scale(held.layer->target);
+    const auto scale = input_scale(held);
     const Node& node = target_.node(held.layer->target);
     const auto bias = scale && node.op != "MatMul" && node.input(2) != kNoValue
                           ? quantised_constant(target_, uses_, held.layer->target, 2)

@@ -98,7 +98,7 @@ class WeightJudge : public JudgeGround {
     edit.perm = found.order.perm;
     if (edit.key == "order") edit.numbers.assign(found.order.reversed.begin(), found.order.reversed.end());
     fault.edits.push_back(std::move(edit));
-    const auto input = input_scale(held->layer->target);
+    const auto input = input_scale(*held);
     if (found.key == std::string("scale") && input && is_product(*held, bias_over_input(*held))) {
       for (size_t row = 0; row < held->theirs.n; ++row)
         held->weight_steps.push_back(static_cast<double>(
@@ -228,7 +228,7 @@ class LayerJudge : public WeightJudge {
   // How far a bias may be off, by channel.
   std::vector<double> allowed_of(const HeldLayer& held, const std::vector<double>& ours,
                                  const std::vector<double>& steps, const SourceRange& input) const {
-    const auto scale = input_scale(held.layer->target);
+    const auto scale = input_scale(held);
     double largest = 0;
     for (double x : ours) largest = std::max(largest, std::abs(x));
     const std::vector<double>& errors = errors_of(held);
@@ -264,7 +264,7 @@ class LayerJudge : public WeightJudge {
 
   // A bias whose scale is the product of scales, one of which is wrong, means what its integers do by the right ones.
   void mean_by_right_scales(HeldLayer* held, const std::vector<double>& ours, QuantisedConstant* bias) const {
-    const auto input = input_scale(held->layer->target);
+    const auto input = input_scale(*held);
     const NodeId maker = quantiser_behind(target_.node(held->layer->target).input(0));
     if (!input || !is_product(*held, bias_over_input(*held)) || bias->numbers.size() != ours.size()) return;
     if (held->weights_right && maker >= 0) {
@@ -283,7 +283,7 @@ class LayerJudge : public WeightJudge {
   BiasDiagnosis diagnosis_of(const HeldLayer& held, const std::vector<double>& ours, const std::vector<double>& theirs,
                              const std::vector<double>& steps, const std::vector<double>& allowed,
                              const std::optional<QuantisedConstant>& quantised) const {
-    const auto scale = input_scale(held.layer->target);
+    const auto scale = input_scale(held);
     BiasDiagnosis found;
     if (quantised && scale && held.weights_right)
       found = diagnose_bias_scale(ours, *quantised, products(held, scale->scale * held.input_factor));
@@ -569,7 +569,7 @@ class PairJudge : public RangeJudge {
       const NodeId maker = maker_of(target_.node(held.layer->target).input(0));
       if (std::find(readers.begin(), readers.end(), maker) == readers.end()) continue;
       const auto ratio = bias_ratio(held);
-      const auto scale = input_scale(held.layer->target);
+      const auto scale = input_scale(held);
       if (ratio && scale && tells_it(held, *scale, *ratio)) seen.push_back(*ratio);
     }
     if (seen.empty()) return std::nullopt;
@@ -704,7 +704,7 @@ class PairJudge : public RangeJudge {
   // input's scale, which judge_activation() has looked at; here of what no quantiser of the network makes: an input.
   void judge_product(const HeldLayer& held) {
     if (!held.weights_right || !held.bias_right) return;
-    const auto scale = input_scale(held.layer->target);
+    const auto scale = input_scale(held);
     const auto ratio = bias_ratio(held);
     if (!scale || !ratio || std::abs(*ratio / scale->scale - 1) <= kSameScale) return;
     const NodeId maker = maker_of(target_.node(held.layer->target).input(0));

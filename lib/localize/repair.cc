@@ -274,6 +274,11 @@ class RepairSearch {
     });
   }
 
+  static size_t layers_with_weights(const Graph& graph, const std::vector<NodeId>& nodes) {
+    return static_cast<size_t>(
+        std::count_if(nodes.begin(), nodes.end(), [&](NodeId id) { return has_weight_input(graph.node(id)); }));
+  }
+
   std::optional<Edit> layers_edit(const OwnError& r) {
     if (r.source.open || r.source.nodes.empty()) return std::nullopt;
     const DType ours = source_.value(r.joint.source).type.dtype, theirs = target_.value(r.joint.target).type.dtype;
@@ -291,13 +296,14 @@ class RepairSearch {
     return edit;
   }
 
-  // In a quantised target the source's layers get the integers that are there; a layer that has none there would compute in float.
+  // In a quantised target the source's layers get the integers that are there. A layer that the target has lost has none, and computes
+  // in float between its quantisers, as where dnn-quantize leaves one; but no layer that is there loses its integers.
   bool hold(const OwnError& r, Edit* edit) {
     const Graph &from = quantised_->source(), &to = quantised_->written();
     edit->folded = quantised_->fold() != QuantisedSource::Fold::None;
     edit->all_folded = quantised_->fold() == QuantisedSource::Fold::All;
-    size_t n_layers = 0, n_held = 0;
-    for (NodeId id : r.source.nodes) n_layers += has_weight_input(source_.node(id)) ? 1 : 0;
+    size_t n_held = 0;
+    std::set<std::string> here;
     for (const QuantisedLayer& layer : quantised_->verdict().match.layers) {
       const Node &ours = from.node(layer.source), &theirs = to.node(layer.target);
       const bool inside = std::any_of(r.source.nodes.begin(), r.source.nodes.end(), [&](NodeId id) {
@@ -310,8 +316,13 @@ class RepairSearch {
         edit->held.emplace_back(from.value(ours.input(i)).name, to.value(theirs.input(i)).name);
       }
       ++n_held;
+      here.insert(ours.name);
     }
-    if (n_held >= n_layers) return true;
+    for (NodeId id : r.source.nodes) {
+      const Node& node = source_.node(id);
+      if (has_weight_input(node) && here.count(node.name) == 0) edit->in_float.push_back(first_output(source_, id));
+    }
+    if (edit->in_float.empty() || n_held >= layers_with_weights(target_, r.target.nodes)) return true;
     why_not_ = "the source's layers have not the target's precision";
     return false;
   }

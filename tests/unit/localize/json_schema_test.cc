@@ -311,6 +311,7 @@ TEST(LocalizeSchemas, Edits) {
   EXPECT_EQ(parse_edits(edits_json({order}), "order"), std::vector<Edit>{order});
   Edit folded_layers = edits[2];
   folded_layers.held = {{"w", "q"}};
+  folded_layers.in_float = {"other"};
   EXPECT_EQ(parse_edits(edits_json({folded_layers}), "held"), std::vector<Edit>{folded_layers});
   folded_layers.folded = true;
   Edit folded_attribute = edits[1];
