@@ -433,9 +433,15 @@ BiasDiagnosis diagnose_bias(const std::vector<double>& ours, const std::vector<d
   if (found.rows.empty() && !is_lost(ours, theirs, steps)) return found;
   const double factor = squares > 0 ? product / squares : 0;
   bool scaled = factor > 0 && std::abs(factor - 1) > kOtherFactor && found.rows.size() * 2 > ours.size();
-  for (size_t c = 0; c < ours.size(); ++c)
-    scaled = scaled && std::abs(theirs[c] - factor * ours[c]) <=
-                           allowed[c] * std::max(1.0, factor) + 0.02 * std::abs(factor * ours[c]);
+  double left = 0, theirs_squares = 0;
+  for (size_t c = 0; c < ours.size(); ++c) {
+    const double d = std::abs(theirs[c] - factor * ours[c]);
+    left += d * d;
+    theirs_squares += theirs[c] * theirs[c];
+    scaled = scaled && d <= allowed[c] * std::max(1.0, factor) + 0.02 * std::abs(factor * ours[c]);
+  }
+  // Numbers that are small beside what is allowed are any bias's times some factor.
+  scaled = scaled && left < kClearly * theirs_squares;
   if (scaled && steps[0] > 0) {
     found.factor = factor;
     found.what = cat("bias: scale ", words::number(factor), " times what the source's bias wants");
