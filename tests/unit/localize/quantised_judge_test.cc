@@ -272,7 +272,7 @@ TEST(QuantisedJudge, AMissingBiasIsWrittenWhole) {
   EXPECT_EQ(found.rows, (std::vector<size_t>{0, 1}));
 }
 
-// Of numbers that are small beside what is allowed, any is some factor times the right ones.
+// Numbers that are small beside what is allowed are some factor times any others.
 TEST(QuantisedJudge, AnothersBiasIsNoOtherScale) {
   const std::vector<double> ours = {1.5, -0.5, 0.8, -0.7, 3.7, 2}, steps(6, 1e-4), allowed(6, 0.25);
   EXPECT_EQ(diagnose_bias(ours, {0.3, -0.1, 0.16, -0.14, 0.74, 0.4}, steps, allowed).key, "scale");
