@@ -1,4 +1,5 @@
 // Poolings: lowering against reference, and what they refuse.
+#include "graph/text.h"
 #include "unit/ops/lowering_check.h"
 
 namespace dnn {
