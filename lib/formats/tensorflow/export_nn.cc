@@ -278,39 +278,48 @@ void write_average_pool(Export& e) {
   e.finish(e.last("Mul").in(mean).in(by).type("T", e.dtype(0)));
 }
 
-void write_batch_norm(Export& e) {
-  const Node& node = e.node();
-  for (size_t i = 1; i < node.outputs.size(); ++i) {
-    if (node.outputs[i] != kNoValue) e.refuse("its running mean and variance as outputs");
-  }
-  for (size_t i : {3, 4}) e.file().not_trained(node.inputs[i]);
-  NodeBuilder made = e.last("FusedBatchNormV3");
-  for (size_t i = 0; i < 5; ++i) made.in(e.input(i));
-  made.type("T", e.dtype(0)).type("U", e.dtype(1)).number("epsilon", node.attribute_float("epsilon", 1e-5f));
-  made.flag("is_training", false).text("data_format", "NHWC");
-  e.finish(std::move(made));
-}
-
-// Of other than four axes: (x - mean) * scale / sqrt(variance + epsilon) + bias as a factor and a term per channel.
-void write_batch_norm_elsewhere(Export& e) {
-  const Node& node = e.node();
-  const size_t rank = e.shape(0).size();
-  if (rank < 2) e.refuse("an input of rank ", rank);
+// (x - mean) * scale / sqrt(variance + epsilon) + bias as a factor and a term per channel.
+void write_as_scale_and_shift(Export& e, size_t axes_behind_channels) {
   std::vector<std::vector<double>> v;
   for (size_t i = 1; i < 5; ++i) v.push_back(to_doubles(e.known(i, "parameter")));
-  const auto epsilon = static_cast<double>(node.attribute_float("epsilon", 1e-5f));
+  const auto epsilon = static_cast<double>(e.node().attribute_float("epsilon", 1e-5f));
   std::vector<double> factor, term;
   for (size_t c = 0; c < v[0].size(); ++c) {
     factor.push_back(v[0][c] / std::sqrt(v[3][c] + epsilon));
     term.push_back(v[1][c] - v[2][c] * factor.back());
   }
-  Shape shape(rank - 1, 1);
+  Shape shape(1 + axes_behind_channels, 1);
   shape[0] = static_cast<int64_t>(factor.size());
   const DType dtype = e.type(0).dtype;
   const Edge by = e.store("scale", convert(Tensor::of<double>(shape, factor), dtype)),
              plus = e.store("shift", convert(Tensor::of<double>(shape, term), dtype));
   const Edge product = e.add(e.step("Mul").in(e.input(0)).in(by).type("T", e.dtype(0)));
   e.finish(e.last("AddV2").in(product).in(plus).type("T", e.dtype(0)));
+}
+
+// Parameters of FusedBatchNormV3 are float32 beside data of 16 bits; there is none for float64.
+void write_batch_norm(Export& e) {
+  const Node& node = e.node();
+  for (size_t i = 1; i < node.outputs.size(); ++i) {
+    if (node.outputs[i] != kNoValue) e.refuse("its running mean and variance as outputs");
+  }
+  const DType dtype = e.type(0).dtype;
+  if (dtype == DType::Float64) return write_as_scale_and_shift(e, 0);
+  for (size_t i : {3, 4}) e.file().not_trained(node.inputs[i]);
+  NodeBuilder made = e.last("FusedBatchNormV3");
+  made.in(e.input(0));
+  for (size_t i = 1; i < 5; ++i)
+    made.in(dtype == DType::Float32 ? e.input(i) : e.store_input(i, convert(e.known(i, "parameter"), DType::Float32)));
+  made.type("T", e.dtype(0)).type("U", DT_FLOAT).number("epsilon", node.attribute_float("epsilon", 1e-5f));
+  made.flag("is_training", false).text("data_format", "NHWC");
+  e.finish(std::move(made));
+}
+
+// A batch norm of other than four axes.
+void write_batch_norm_elsewhere(Export& e) {
+  const size_t rank = e.shape(0).size();
+  if (rank < 2) e.refuse("an input of rank ", rank);
+  write_as_scale_and_shift(e, rank - 2);
 }
 
 void write_lrn(Export& e) {
@@ -353,9 +362,17 @@ void write_resize(Export& e) {
                               : nearest == (corners ? "round_prefer_ceil" : "floor");
     if (!fits) e.refuse("nearest elements by ", nearest, " of coordinates ", at);
   }
-  NodeBuilder made = e.last(mode == "linear" ? "ResizeBilinear" : "ResizeNearestNeighbor");
+  // ResizeBilinear makes float32 of all types.
+  const DType dtype = e.type(0).dtype;
+  const bool is_narrow = mode == "linear" && (dtype == DType::Float16 || dtype == DType::BFloat16);
+  if (mode == "linear" && dtype != DType::Float32 && !is_narrow)
+    e.refuse("linear resizing of ", dtype_name(dtype), ", which is float32 there");
+  const char* op = mode == "linear" ? "ResizeBilinear" : "ResizeNearestNeighbor";
+  NodeBuilder made = is_narrow ? e.step(op) : e.last(op);
   made.in(e.input(0)).in(e.ints({y[1], y[2]})).type("T", e.dtype(0));
-  e.finish(std::move(made.flag("align_corners", corners).flag("half_pixel_centers", centres)));
+  made.flag("align_corners", corners).flag("half_pixel_centers", centres);
+  if (!is_narrow) return e.finish(std::move(made));
+  e.finish(e.last("Cast").in(e.add(std::move(made))).type("SrcT", DT_FLOAT).type("DstT", e.dtype(0)));
 }
 
 }  // namespace dnn::tensorflow

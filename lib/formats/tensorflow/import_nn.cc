@@ -127,10 +127,10 @@ void pool(Op& op, const char* name) {
   op.define(0, back(op, layout, op.emit(name, {first(op, layout, x)}, std::move(attributes))));
 }
 
-void resize(Op& op, Attributes attributes) {
-  image_extents(op, op.in(0));
+void resize(Op& op, ValueId x, Attributes attributes) {
+  image_extents(op, x);
   attributes["axes"] = std::vector<int64_t>{1, 2};
-  op.define(0, op.emit("Resize", {op.in(0), kNoValue, kNoValue, op.extents(1)}, std::move(attributes)));
+  op.define(0, op.emit("Resize", {x, kNoValue, kNoValue, op.extents(1)}, std::move(attributes)));
 }
 
 }  // namespace
@@ -238,7 +238,9 @@ void lrn(Op& op) {
 void resize_bilinear(Op& op) {
   const bool corners = op.flag("align_corners", false), centres = op.flag("half_pixel_centers", false);
   const std::string at = corners ? "align_corners" : centres ? "half_pixel" : "asymmetric";
-  resize(op, {{"mode", std::string("linear")}, {"coordinate_transformation_mode", at}});
+  // The result is float32 whatever T is.
+  const ValueId x = op.to_dtype(op.in(0), DType::Float32);
+  resize(op, x, {{"mode", std::string("linear")}, {"coordinate_transformation_mode", at}});
 }
 
 void resize_nearest(Op& op) {
@@ -247,7 +249,7 @@ void resize_nearest(Op& op) {
   const std::string at = corners ? "align_corners" : centres ? "half_pixel" : "asymmetric";
   attributes["coordinate_transformation_mode"] = at;
   attributes["nearest_mode"] = std::string(corners || centres ? "round_prefer_ceil" : "floor");
-  resize(op, std::move(attributes));
+  resize(op, op.in(0), std::move(attributes));
 }
 
 void blocks(Op& op) {

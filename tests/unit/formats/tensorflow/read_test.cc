@@ -63,6 +63,23 @@ TEST(TensorflowRead, ASumThatIsReadElsewhereKeepsItsBiasApart) {
   EXPECT_EQ(ops_of(graph), "MatMul Add Mul");
 }
 
+TEST(TensorflowRead, ResizeBilinearMakesFloat32OfBytes) {
+  NodeBuilder x = placeholder("x", {1, 1, 2, 1});
+  x.type("dtype", DT_UINT8);
+  NodeBuilder size = node("Const", "s");
+  size.type("dtype", DT_INT32);
+  TensorProto& proto = *size.attr("value").mutable_tensor();
+  proto.set_dtype(DT_INT32);
+  proto.mutable_tensor_shape()->add_dim()->set_size(2);
+  proto.add_int_val(1);
+  proto.add_int_val(4);
+  const Graph graph = read_nodes(
+      {x, size, node("ResizeBilinear", "y", {"x", "s"}).type("T", DT_UINT8).flag("half_pixel_centers", true)});
+  const Tensor y = interpret(graph, {Tensor::of<uint8_t>({1, 1, 2, 1}, std::vector<uint8_t>{3, 4})})[0];
+  EXPECT_EQ(y.dtype(), DType::Float32);
+  EXPECT_EQ(to_doubles(y), (std::vector<double>{3, 3.25, 3.75, 4}));
+}
+
 TEST(TensorflowRead, DepthwiseWeightsKeepTheirChannels) {
   const Graph graph = read_nodes(
       {placeholder("x", {1, 3, 3, 2}), constant("w", ramp({2, 2, 2, 3})),

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "graph/diff.h"
+#include "graph/tensor_text.h"
 #include "graph_case.h"
 #include "unit/formats/tensorflow/graph_builder.h"
 #include "unit/formats/written_nodes.h"
@@ -363,6 +364,36 @@ TEST(TensorflowWrite, WhatItCannotExpressIsRefusedByName) {
                      "infinities of one sign");
   expect_not_written("  input x: float32[2,2]\n  y = Einsum(x, x, x) @e {equation = \"ij,jk,kl->il\"}\n  output y",
                      "two operands");
+}
+
+// FusedBatchNormV3 has float32 parameters beside data of 16 bits and takes no float64; ResizeBilinear makes float32 of all.
+TEST(TensorflowWrite, TypesAreThoseOfTensorFlowsRegister) {
+  for (const char* type : {"float16", "bfloat16", "float64"}) {
+    SCOPED_TRACE(type);
+    const bool wide = std::string(type) == "float64";
+    std::string text =
+        "  input x: TYPE[1,2,3,4]\n  const p: TYPE[2] = {0.5, 2}\n  y = BatchNormalization(x, p, p, p, p)\n  output y";
+    if (!wide) text += "\n  const s: float32[4] = {1, 1, 2, 2}\n  z = Resize(x, _, s) {mode = \"linear\"}\n  output z";
+    for (size_t at = text.find("TYPE"); at != std::string::npos; at = text.find("TYPE")) text.replace(at, 4, type);
+    const Graph graph = graph_of(text), again = read_back(graph);
+    GraphDef def;
+    ASSERT_TRUE(def.ParseFromString(graphdef::to_files(graph, {})[0].bytes.text()));
+    for (const NodeDef& node : def.node()) {
+      EXPECT_TRUE(node.op() != "FusedBatchNormV3" || (!wide && node.attr().at("U").type() == DT_FLOAT));
+      EXPECT_TRUE(node.op() != "Cast" || node.attr().at("SrcT").type() == DT_FLOAT);
+    }
+    const Tensor x = random_tensor(graph.value(graph.inputs[0]).type.dtype, {1, 2, 3, 4}, 7);
+    const std::vector<Tensor> ours = interpret(graph, {x}), theirs = interpret(again, {x});
+    for (size_t i = 0; i < ours.size(); ++i) {
+      EXPECT_EQ(theirs[i].dtype(), ours[i].dtype());
+      const std::vector<double> a = to_doubles(ours[i]), b = to_doubles(theirs[i]);
+      for (size_t k = 0; k < a.size(); ++k) EXPECT_NEAR(a[k], b[k], wide ? 1e-15 : 2e-2);
+    }
+  }
+  expect_not_written(
+      "  input x: float64[1,2,3,4]\n  const s: float32[4] = {1, 1, 2, 2}\n  y = Resize(x, _, s) @r {mode = "
+      "\"linear\"}\n  output y",
+      "linear resizing of float64");
 }
 
 // Open height and width need no extents where SAME, or a border of its own, says it all.
