@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "formats/keras/exports.h"
+#include "formats/resampling.h"
 #include "ops/window.h"
 
 namespace dnn::keras {
@@ -326,13 +327,17 @@ void write_resize(Export& e) {
   if (node.attribute_int("antialias", 0) != 0) e.refuse("antialiasing");
   const bool whole = y[1] % x[1] == 0 && y[2] % x[2] == 0;
   const bool centres = at == "half_pixel" || (at == "pytorch_half_pixel" && y[1] > 1 && y[2] > 1);
+  const std::vector<ResizedAxis> axes = resized_axes(node, e.has_input(2) ? e.constant(2) : nullptr, x, y);
   if (mode == "linear") {
     if (!centres) e.refuse("coordinates ", at);
+    if (const std::string apart = factor_apart(axes, false); !apart.empty()) e.refuse(apart);
   } else if (mode == "nearest") {
-    const bool repeats =
-        whole && ((at == "asymmetric" && nearest == "floor") || (centres && nearest != "floor" && nearest != "ceil"));
-    if (!repeats && !(centres && nearest == "round_prefer_ceil"))
-      e.refuse("nearest elements by ", nearest, " of coordinates ", at);
+    const bool same = std::all_of(axes.begin(), axes.end(), [&](const ResizedAxis& axis) {
+      std::vector<int64_t> picked = picked_elements(axis.in, axis.out, false, true);
+      for (size_t i = 0; whole && i < picked.size(); ++i) picked[i] = static_cast<int64_t>(i) / (axis.out / axis.in);
+      return picked == nearest_elements(node.attributes, axis.in, axis.out, axis.factor);
+    });
+    if (!same) e.refuse("nearest elements by ", nearest, " of coordinates ", at);
   } else {
     e.refuse("resizing by ", mode);
   }

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "formats/keras/layers.h"
+#include "formats/resampling.h"
 
 namespace dnn::keras {
 namespace {
@@ -229,6 +230,13 @@ ValueId import_resizing(Call& call) {
   if (sizes[0] < 1 || sizes[1] < 1) call.fail("a size of ", sizes[0], " x ", sizes[1]);
   Attributes attributes = resize_mode(call, call.text("interpolation", "bilinear"));
   const int64_t first = call.channels_first() ? 2 : 1;
+  if (std::get<std::string>(attributes.at("mode")) == "nearest") {
+    std::vector<int64_t> in = call.shape(x);
+    if (first == 2) in.erase(in.begin() + 1);
+    std::vector<PickedAxis> picked = picked_otherwise(attributes, in, sizes, {false, true});
+    for (PickedAxis& axis : picked) axis.axis += first - 1;
+    if (!picked.empty()) return pick_elements(call, x, picked);
+  }
   attributes["axes"] = std::vector<int64_t>{first, first + 1};
   return call.emit("Resize", {x, kNoValue, kNoValue, call.list(sizes)}, std::move(attributes));
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "formats/resampling.h"
 #include "formats/tensorflow/exports.h"
 #include "ops/window.h"
 
@@ -352,15 +353,21 @@ void write_resize(Export& e) {
                     at = node.attribute_string("coordinate_transformation_mode", "half_pixel"),
                     nearest = node.attribute_string("nearest_mode", "round_prefer_floor");
   if (node.attribute_int("antialias", 0) != 0) e.refuse("antialiasing");
-  const bool corners = at == "align_corners";
-  const bool centres = at == "half_pixel" || (at == "pytorch_half_pixel" && y[1] > 1 && y[2] > 1);
-  if (!corners && !centres && at != "asymmetric") e.refuse("coordinates ", at);
   if (mode != "linear" && mode != "nearest") e.refuse("resizing by ", mode);
-  if (mode == "nearest") {
-    const bool whole = x[1] > 0 && x[2] > 0 && y[1] % x[1] == 0 && y[2] % x[2] == 0;  // no element lies half-way
-    const bool fits = centres ? nearest == "round_prefer_ceil" || (whole && nearest == "round_prefer_floor")
-                              : nearest == (corners ? "round_prefer_ceil" : "floor");
-    if (!fits) e.refuse("nearest elements by ", nearest, " of coordinates ", at);
+  const std::vector<ResizedAxis> axes = resized_axes(node, e.has_input(2) ? e.constant(2) : nullptr, x, y);
+  bool corners = at == "align_corners";
+  bool centres = at == "half_pixel" || (at == "pytorch_half_pixel" && y[1] > 1 && y[2] > 1);
+  if (mode == "linear") {
+    if (!corners && !centres && at != "asymmetric") e.refuse("coordinates ", at);
+    if (const std::string apart = factor_apart(axes, corners); !apart.empty()) e.refuse(apart);
+  } else if (x[1] > 0 && x[2] > 0) {
+    const auto how = nearest_mode(node, axes);
+    if (!how) e.refuse("nearest elements by ", nearest, " of coordinates ", at);
+    corners = how->corners;
+    centres = how->centres;
+  } else if ((!corners && !centres && at != "asymmetric") ||
+             nearest != (corners || centres ? "round_prefer_ceil" : "floor")) {
+    e.refuse("nearest elements by ", nearest, " of coordinates ", at);
   }
   // ResizeBilinear makes float32 of all types.
   const DType dtype = e.type(0).dtype;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "formats/resampling.h"
 #include "formats/tensorflow/imports.h"
 
 namespace dnn::tensorflow {
@@ -249,7 +250,11 @@ void resize_nearest(Op& op) {
   const std::string at = corners ? "align_corners" : centres ? "half_pixel" : "asymmetric";
   attributes["coordinate_transformation_mode"] = at;
   attributes["nearest_mode"] = std::string(corners || centres ? "round_prefer_ceil" : "floor");
-  resize(op, op.in(0), std::move(attributes));
+  const std::vector<int64_t> sizes = op.constant(1) != nullptr ? op.ints(1) : std::vector<int64_t>();
+  const std::vector<PickedAxis> picked =
+      picked_otherwise(attributes, image_extents(op, op.in(0)), sizes, {corners, centres});
+  if (picked.empty()) return resize(op, op.in(0), std::move(attributes));
+  op.define(0, pick_elements(op, op.in(0), picked));
 }
 
 void blocks(Op& op) {

@@ -6,7 +6,6 @@
 
 #include "formats/resampling.h"
 #include "formats/tflite/exports.h"
-#include "formats/tflite/nearest.h"
 #include "ops/window.h"
 
 namespace dnn::tflite {
@@ -204,47 +203,6 @@ void write_lrn(Export& e) {
 void write_depth_to_space(Export& e) { write_blocks(e, 5, 94); }
 void write_space_to_depth(Export& e) { write_blocks(e, 26, 19); }
 
-namespace {
-
-// The factors of height and width where the node states them.
-std::vector<std::optional<float>> factors_of(Export& e) {
-  std::vector<std::optional<float>> factors(2);
-  if (!e.has_input(2) || e.constant(2) == nullptr || e.constant(2)->size() == 0) return factors;
-  const std::vector<double> given = to_doubles(*e.constant(2));
-  std::vector<int64_t> axes = e.node().attribute_ints("axes");
-  for (size_t i = 0; axes.size() < given.size(); ++i) axes.push_back(static_cast<int64_t>(i));
-  for (size_t i = 0; i < given.size(); ++i) {
-    const int64_t axis = axes[i] < 0 ? axes[i] + 4 : axes[i];
-    if (axis == 1 || axis == 2) factors[static_cast<size_t>(axis) - 1] = static_cast<float>(given[i]);
-  }
-  return factors;
-}
-
-struct NearestMode {
-  bool corners, centres;
-};
-
-// The format's mode that picks the same elements as the node; its own mode first.
-NearestMode nearest_mode(Export& e, const std::vector<int64_t>& x, const std::vector<int64_t>& y) {
-  const std::string at = e.node().attribute_string("coordinate_transformation_mode", "half_pixel");
-  const std::vector<std::optional<float>> factors = factors_of(e);
-  std::vector<NearestMode> modes = {{false, false}, {false, true}, {true, false}};
-  if (at == "align_corners") std::swap(modes[0], modes[2]);
-  if (at != "align_corners" && at != "asymmetric") std::swap(modes[0], modes[1]);
-  for (const NearestMode& mode : modes) {
-    bool same = true;
-    for (size_t i = 0; i < 2; ++i) {
-      const std::vector<int64_t> wanted = nearest_elements(e.node().attributes, x[i + 1], y[i + 1], factors[i]);
-      same = same && picked_elements(x[i + 1], y[i + 1], mode.corners, mode.centres) == wanted;
-    }
-    if (same) return mode;
-  }
-  e.refuse("nearest elements by ", e.node().attribute_string("nearest_mode", "round_prefer_floor"), " of coordinates ",
-           at);
-}
-
-}  // namespace
-
 void write_resize(Export& e) {
   const Node& node = e.node();
   const std::vector<int64_t> x = e.shape(0), y = e.output_shape();
@@ -255,22 +213,20 @@ void write_resize(Export& e) {
   if (node.attribute_int("antialias", 0) != 0) e.refuse("antialiasing");
   if (node.attribute_string("keep_aspect_ratio_policy", "stretch") != "stretch") e.refuse("a kept aspect ratio");
   const int32_t size = e.ints({y[1], y[2]});
+  const std::vector<ResizedAxis> axes = resized_axes(node, e.has_input(2) ? e.constant(2) : nullptr, x, y);
   if (mode == "nearest") {
-    const NearestMode how = nearest_mode(e, x, y);
+    const auto how = nearest_mode(node, axes);
+    if (!how)
+      e.refuse("nearest elements by ", node.attribute_string("nearest_mode", "round_prefer_floor"), " of coordinates ",
+               at);
     return e.op(97, {e.input(0), size}, {e.output()},
-                {74, CreateResizeNearestNeighborOptions(e.builder(), how.corners, how.centres)});
+                {74, CreateResizeNearestNeighborOptions(e.builder(), how->corners, how->centres)});
   }
   if (mode != "linear") e.refuse("resizing by ", mode);
   const bool corners = at == "align_corners";
   const bool centres = at == "half_pixel" || (at == "pytorch_half_pixel" && y[1] > 1 && y[2] > 1);
   if (!corners && !centres && at != "asymmetric") e.refuse("coordinates ", at);
-  const std::vector<std::optional<float>> factors = factors_of(e);
-  for (size_t i = 0; i < 2; ++i) {
-    const double in = static_cast<double>(x[i + 1]), out = static_cast<double>(y[i + 1]);
-    const double factor = factors[i] ? static_cast<double>(*factors[i]) : out / in;
-    const double apart = corners ? std::abs(factor * in - out) : std::abs(out / factor - in);
-    if (apart > 1e-4) e.refuse("a factor of ", factor, " for ", x[i + 1], " elements, which become ", y[i + 1]);
-  }
+  if (const std::string apart = factor_apart(axes, corners); !apart.empty()) e.refuse(apart);
   e.op(23, {e.input(0), size}, {e.output()}, {15, CreateResizeBilinearOptions(e.builder(), 0, 0, corners, centres)});
 }
 

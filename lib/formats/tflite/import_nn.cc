@@ -4,7 +4,6 @@
 
 #include "formats/resampling.h"
 #include "formats/tflite/imports.h"
-#include "formats/tflite/nearest.h"
 
 namespace dnn::tflite {
 namespace {
@@ -203,14 +202,8 @@ void resize_nearest(Op& op) {
   attributes["nearest_mode"] = std::string(corners || centres ? "round_prefer_ceil" : "floor");
   check_rank(op, 4);
   const std::vector<int64_t> x = op.shape(0), sizes = op.constant(1) != nullptr ? op.ints(1) : std::vector<int64_t>();
-  std::vector<PickedAxis> picked;
-  bool same = true;
-  for (size_t i = 0; i < sizes.size() && i < 2; ++i) {
-    if (x[i + 1] < 1 || sizes[i] < 1) continue;
-    picked.push_back({static_cast<int64_t>(i) + 1, picked_elements(x[i + 1], sizes[i], corners, centres)});
-    same = same && picked.back().elements == nearest_elements(attributes, x[i + 1], sizes[i]);
-  }
-  if (same || picked.size() != 2) return resize(op, std::move(attributes));
+  const std::vector<PickedAxis> picked = picked_otherwise(attributes, x, sizes, {corners, centres});
+  if (picked.empty()) return resize(op, std::move(attributes));
   moved(op, 0, [&](ValueId v) { return pick_elements(op, v, picked); });
 }
 

@@ -63,6 +63,24 @@ TEST(TensorflowRead, ASumThatIsReadElsewhereKeepsItsBiasApart) {
   EXPECT_EQ(ops_of(graph), "MatMul Add Mul");
 }
 
+// TensorFlow multiplies by 20 / 44: element 11 is at 5. Resize divides by 44 / 20, which is a little more than 2.2 in float32.
+TEST(TensorflowRead, ResizeNearestPicksWhatTensorFlowDoes) {
+  NodeBuilder size = node("Const", "s");
+  size.type("dtype", DT_INT32);
+  TensorProto& proto = *size.attr("value").mutable_tensor();
+  proto.set_dtype(DT_INT32);
+  proto.mutable_tensor_shape()->add_dim()->set_size(2);
+  proto.add_int_val(44);
+  proto.add_int_val(1);
+  const Graph graph = read_nodes(
+      {placeholder("x", {1, 20, 1, 1}), size, node("ResizeNearestNeighbor", "y", {"x", "s"}).type("T", DT_FLOAT)});
+  Tensor x(DType::Float32, {1, 20, 1, 1});
+  for (int i = 0; i < 20; ++i) x.mutable_data<float>()[i] = static_cast<float>(i);
+  std::vector<double> expected;
+  for (int i = 0; i < 44; ++i) expected.push_back(i * 20 / 44);
+  EXPECT_EQ(run(graph, {x}), expected);
+}
+
 TEST(TensorflowRead, ResizeBilinearMakesFloat32OfBytes) {
   NodeBuilder x = placeholder("x", {1, 1, 2, 1});
   x.type("dtype", DT_UINT8);

@@ -366,6 +366,22 @@ TEST(TensorflowWrite, WhatItCannotExpressIsRefusedByName) {
                      "two operands");
 }
 
+// By a quotient of extents that is not the node's factor other places are interpolated, and other elements may be the nearest.
+TEST(TensorflowWrite, AFactorThatIsNoQuotientOfExtentsIsRefused) {
+  const auto resize = [](const char* size, const char* how) {
+    return cat("  input x: float32[1,1,", size,
+               "]\n  const s: float32[4] = {1, 1, 1.5, 1.5}\n  y = Resize(x, _, s) @r {", how, "}\n  output y");
+  };
+  for (const char* at : {"asymmetric", "half_pixel"}) {
+    const std::string linear = cat("mode = \"linear\", coordinate_transformation_mode = \"", at, "\"");
+    expect_not_written(resize("13,6", linear.c_str()), "a factor of 1.5 for 13 elements, which become 19");
+    round_trip(resize("12,6", linear.c_str()));
+  }
+  round_trip(resize("13,7", "nearest_mode = \"floor\", coordinate_transformation_mode = \"asymmetric\""));
+  expect_not_written(resize("3,7", "nearest_mode = \"ceil\", coordinate_transformation_mode = \"asymmetric\""),
+                     "nearest elements by ceil");
+}
+
 // FusedBatchNormV3 has float32 parameters beside data of 16 bits and takes no float64; ResizeBilinear makes float32 of all.
 TEST(TensorflowWrite, TypesAreThoseOfTensorFlowsRegister) {
   for (const char* type : {"float16", "bfloat16", "float64"}) {
