@@ -63,36 +63,33 @@ TEST(TensorflowRead, ASumThatIsReadElsewhereKeepsItsBiasApart) {
   EXPECT_EQ(ops_of(graph), "MatMul Add Mul");
 }
 
-// TensorFlow multiplies by 20 / 44: element 11 is at 5. Resize divides by 44 / 20, which is a little more than 2.2 in float32.
-TEST(TensorflowRead, ResizeNearestPicksWhatTensorFlowDoes) {
+NodeBuilder size_of(int height, int width) {
   NodeBuilder size = node("Const", "s");
   size.type("dtype", DT_INT32);
   TensorProto& proto = *size.attr("value").mutable_tensor();
   proto.set_dtype(DT_INT32);
   proto.mutable_tensor_shape()->add_dim()->set_size(2);
-  proto.add_int_val(44);
-  proto.add_int_val(1);
-  const Graph graph = read_nodes(
-      {placeholder("x", {1, 20, 1, 1}), size, node("ResizeNearestNeighbor", "y", {"x", "s"}).type("T", DT_FLOAT)});
+  proto.add_int_val(height);
+  proto.add_int_val(width);
+  return size;
+}
+
+// TensorFlow multiplies by 20 / 44: element 11 is at 5. Resize divides by 44 / 20, which is a little more than 2.2 in float32.
+TEST(TensorflowRead, ResizeNearestPicksWhatTensorFlowDoes) {
+  const Graph graph = read_nodes({placeholder("x", {1, 20, 1, 1}), size_of(44, 1),
+                                  node("ResizeNearestNeighbor", "y", {"x", "s"}).type("T", DT_FLOAT)});
   Tensor x(DType::Float32, {1, 20, 1, 1});
   for (int i = 0; i < 20; ++i) x.mutable_data<float>()[i] = static_cast<float>(i);
   std::vector<double> expected;
-  for (int i = 0; i < 44; ++i) expected.push_back(i * 20 / 44);
+  for (int i = 0; i < 44; ++i) expected.push_back(std::floor(i * 20.0 / 44.0));
   EXPECT_EQ(run(graph, {x}), expected);
 }
 
 TEST(TensorflowRead, ResizeBilinearMakesFloat32OfBytes) {
   NodeBuilder x = placeholder("x", {1, 1, 2, 1});
   x.type("dtype", DT_UINT8);
-  NodeBuilder size = node("Const", "s");
-  size.type("dtype", DT_INT32);
-  TensorProto& proto = *size.attr("value").mutable_tensor();
-  proto.set_dtype(DT_INT32);
-  proto.mutable_tensor_shape()->add_dim()->set_size(2);
-  proto.add_int_val(1);
-  proto.add_int_val(4);
   const Graph graph = read_nodes(
-      {x, size, node("ResizeBilinear", "y", {"x", "s"}).type("T", DT_UINT8).flag("half_pixel_centers", true)});
+      {x, size_of(1, 4), node("ResizeBilinear", "y", {"x", "s"}).type("T", DT_UINT8).flag("half_pixel_centers", true)});
   const Tensor y = interpret(graph, {Tensor::of<uint8_t>({1, 1, 2, 1}, std::vector<uint8_t>{3, 4})})[0];
   EXPECT_EQ(y.dtype(), DType::Float32);
   EXPECT_EQ(to_doubles(y), (std::vector<double>{3, 3.25, 3.75, 4}));
