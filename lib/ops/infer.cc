@@ -5,6 +5,7 @@
 #include "graph/locate.h"
 #include "ops/op.h"
 #include "ops/type_inference.h"
+#include "ops/window.h"
 
 namespace dnn {
 namespace {
@@ -109,7 +110,10 @@ class Inference {
       if (context.known_outputs[i].defined()) known_[node.outputs[i]] = context.known_outputs[i];
     }
     for (size_t i = 0; i < node.outputs.size(); ++i) {
-      if (node.outputs[i] != kNoValue) merge(node, node.outputs[i], context.outputs[i]);
+      if (node.outputs[i] == kNoValue) continue;
+      const std::vector<Dim> old = extents_of_old_pool(node, types, context.outputs[i]);
+      if (!old.empty() || is_behind_old_pool(node)) by_old_pool_.insert(node.outputs[i]);
+      merge(node, node.outputs[i], context.outputs[i], old);
     }
     std::vector<const Type*> declared;
     for (ValueId output : node.outputs) declared.push_back(output == kNoValue ? nullptr : &graph_.value(output).type);
@@ -120,7 +124,8 @@ class Inference {
   }
 
   // What inference finds wins over what the file declares, extent by extent; a contradiction of fixed extents is an error.
-  void merge(const Node& node, ValueId id, const Type& found) {
+  // Extents by an older rule (`old`) and behind it are none.
+  void merge(const Node& node, ValueId id, const Type& found, const std::vector<Dim>& old) {
     Value& value = graph_.value(id);
     Type& type = value.type;
     const auto contradicts = [&] {
@@ -140,17 +145,29 @@ class Inference {
       Dim& declared = (*type.shape)[i];
       const Dim& dim = (*found.shape)[i];
       if (declared.fixed() && dim.fixed() && declared.size != dim.size) {
-        if (!is_behind_old_pool(node) && !is_of_old_pool(node, declared.size, dim.size)) contradicts();
-        by_old_pool_.insert(id);
+        if (!is_behind_old_pool(node) && (old.empty() || !(declared == old[i]))) contradicts();
       }
       if (dim.fixed() || (!declared.fixed() && !dim.symbol.empty())) declared = dim;
     }
   }
 
   // onnx's inference before opset 22 counts a last window that starts in the padding at the end (ceil_mode), which no runtime
-  // computes: https://github.com/onnx/onnx/pull/5741. Files of ONNX Runtime's optimiser declare such extents.
-  static bool is_of_old_pool(const Node& node, int64_t declared, int64_t found) {
-    return node.attribute_int("ceil_mode", 0) != 0 && declared == found + 1;
+  // computes: https://github.com/onnx/onnx/pull/5741. Files of ONNX Runtime's optimiser declare such extents, and what follows of
+  // them. Extents of a pool by that rule; empty where it says the same.
+  static std::vector<Dim> extents_of_old_pool(const Node& node, const std::vector<const Type*>& inputs,
+                                              const Type& found) {
+    if (node.attribute_int("ceil_mode", 0) == 0 || inputs.empty() || inputs[0] == nullptr || !inputs[0]->fixed() ||
+        !found.fixed() || inputs[0]->shape->size() != found.shape->size())
+      return {};
+    const Shape shape = inputs[0]->fixed_shape();
+    const Window window = Window::of(node, {shape.begin() + 2, shape.end()}, {});
+    std::vector<Dim> extents = *found.shape;
+    for (size_t i = 0; i < window.rank(); ++i) {
+      const int64_t reach = (window.kernel[i] - 1) * window.dilations[i] + 1;
+      const int64_t room = window.input[i] + window.pad_begin[i] + window.pad_end[i] - reach;
+      extents[i + 2] = Dim((room + window.strides[i] - 1) / window.strides[i] + 1);
+    }
+    return extents == *found.shape ? std::vector<Dim>() : extents;
   }
 
   bool is_behind_old_pool(const Node& node) const {
@@ -159,7 +176,7 @@ class Inference {
 
   Graph& graph_;
   std::vector<Tensor> known_;      // by ValueId
-  std::set<ValueId> by_old_pool_;  // whose declared extents were those of is_of_old_pool(), or follow from them
+  std::set<ValueId> by_old_pool_;  // which extents_of_old_pool() has others of, and those behind them
   size_t next_ = 0;                // in the order: where update() goes on
 };
 

@@ -83,11 +83,11 @@ TEST(Pool, DividesByTheTapsWithinThePadding) {
 
 // As ONNX Runtime's optimiser and torch's exporter write them (https://github.com/pytorch/pytorch/issues/71549).
 TEST(Pool, TakesExtentsThatAnOlderInferenceDeclared) {
-  const auto inferred = [](const std::string& pool, const std::string& behind) {
+  const char* const differs = "kernel_shape = [3, 1], pads = [1, 0, 2, 0], strides = [3, 2]";
+  const auto inferred = [](const std::string& attributes, const std::string& pool, const std::string& behind) {
     Graph graph = parse_graph("graph {\n input x: float32[1,3,4,4]\n p: float32[1,3," + pool +
-                              "] = AveragePool(x) {ceil_mode = 1, kernel_shape = [3, 1], pads = [1, 0, 2, 0], "
-                              "strides = [3, 2]}\n y: float32[1,3," +
-                              behind + "] = Relu(p)\n output y\n}");
+                              "] = AveragePool(x) {ceil_mode = 1, " + attributes + "}\n y: float32[1,3," + behind +
+                              "] = Relu(p)\n output y\n}");
     try {
       infer_types(graph);
     } catch (const Error& e) {
@@ -95,12 +95,17 @@ TEST(Pool, TakesExtentsThatAnOlderInferenceDeclared) {
     }
     return graph.value(graph.outputs[0]).type.text();
   };
-  EXPECT_EQ(inferred("2,2", "2,2"), "float32[1,3,2,2]");
-  EXPECT_EQ(inferred("3,3", "3,3"), "float32[1,3,2,2]");
-  EXPECT_EQ(inferred("4,2", "4,2"),
+  EXPECT_EQ(inferred(differs, "2,2", "2,2"), "float32[1,3,2,2]");
+  EXPECT_EQ(inferred(differs, "3,3", "3,3"), "float32[1,3,2,2]");
+  EXPECT_EQ(inferred(differs, "2,2", "3,3"), "float32[1,3,2,2]");
+  EXPECT_EQ(inferred(differs, "4,2", "4,2"),
             "value 'p': unnamed node (AveragePool): output 'p' is declared float32[1,3,4,2], but is float32[1,3,2,2]");
-  EXPECT_EQ(inferred("2,2", "3,2"),
-            "value 'y': unnamed node (Relu): output 'y' is declared float32[1,3,3,2], but is float32[1,3,2,2]");
+  const char* const same = "kernel_shape = [2, 2], strides = [2, 2]";
+  EXPECT_EQ(inferred(same, "2,2", "2,2"), "float32[1,3,2,2]");
+  EXPECT_EQ(inferred(same, "3,3", "3,3"),
+            "value 'p': unnamed node (AveragePool): output 'p' is declared float32[1,3,3,3], but is float32[1,3,2,2]");
+  EXPECT_EQ(inferred(same, "2,2", "3,3"),
+            "value 'y': unnamed node (Relu): output 'y' is declared float32[1,3,3,3], but is float32[1,3,2,2]");
 }
 
 TEST(Pool, RefusesImpossibleWindows) {
