@@ -77,7 +77,7 @@ class GraphWriter {
 
   // `types`: the graph whose values' types are declared, by id; ids beyond it get none.
   void write(const Graph& graph, const Graph& types, GraphProto* proto, bool top) {
-    proto->set_name(graph.name.empty() && top ? "graph" : graph.name);
+    if (!graph.name.empty() || top) proto->set_name(graph.name.empty() ? "graph" : graph.name);
     if (!graph.doc.empty()) proto->set_doc_string(graph.doc);
     std::vector<bool> declared(graph.value_count(), false);
     const auto type_of = [&](ValueId id) -> const Type& {
@@ -142,6 +142,7 @@ class GraphWriter {
       AttributeProto* attribute = proto->add_attribute();
       write_attribute(key, value, attribute);
       if (const auto* body = std::get_if<std::shared_ptr<const Graph>>(&value)) {
+        attribute->mutable_g()->set_name(key);  // the checker wants one
         write(**body, declared_types(types, id, key, **body), attribute->mutable_g(), false);
       }
     }

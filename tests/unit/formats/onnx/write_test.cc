@@ -209,6 +209,31 @@ TEST(Write, OldFilesListInitializersAsInputs) {
   EXPECT_EQ(essence(through_bytes(graph, {.opset = 7, .ir_version = 3})), essence(graph));
 }
 
+// onnx's checker refuses a graph without a name, in an attribute too.
+TEST(Write, NamesEachBody) {
+  const Graph graph = parse_graph(R"(graph "g" {
+  input c: bool[]
+  input x: float32[2]
+  y: float32[2] = If(c) {then_branch = graph {
+    capture x: float32[2]
+    a: float32[2] = Relu(x)
+    output a
+  }, else_branch = graph "other" {
+    capture x: float32[2]
+    b: float32[2] = Neg(x)
+    output b
+  }}
+  output y
+})");
+  const Graph back = through_bytes(graph, {.opset = 17});
+  const Node& node = back.node(back.order()[0]);
+  const auto name = [&](const char* key) {
+    return std::get<std::shared_ptr<const Graph>>(node.attributes.at(key))->name;
+  };
+  EXPECT_EQ(name("then_branch"), "then_branch");
+  EXPECT_EQ(name("else_branch"), "other");
+}
+
 // A file of a small quantised network is mostly names: what a quantiser makes follows from what it reads.
 TEST(Write, DeclaresNoTypeBehindQuantisers) {
   Graph graph = parse_graph(
