@@ -159,24 +159,34 @@ MappedFile::~MappedFile() {
   ::munmap(address, size_);
 }
 
-AtomicFile::AtomicFile(const std::string& path, unsigned mode) : path_(path) {
+namespace {
+
+// Where a file or folder of that name really lies: a link stays, and what it points to is replaced.
+std::string behind_links(const std::string& path) {
+  std::error_code not_there;
+  const std::filesystem::path real = std::filesystem::canonical(path, not_there);
+  return not_there ? path : real.string();
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(const std::string& path, unsigned mode) : AtomicFile(path, path, mode) {}
+
+AtomicFile::AtomicFile(const std::string& path, std::string said, unsigned mode)
+    : said_(std::move(said)), path_(behind_links(path)) {
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {  // a device or pipe: nothing to replace
     fd_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    if (fd_ < 0) fail_environment(path, ": cannot write: ", system_reason());
+    if (fd_ < 0) fail();
     return;
   }
-  std::error_code not_there;
-  const std::filesystem::path target =
-      std::filesystem::canonical(path, not_there);  // a link stays, its file is replaced
-  if (!not_there) path_ = target.string();
   const std::filesystem::path folder = std::filesystem::path(path_).parent_path();
   fd_ = ::open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
   nameless_ = fd_ >= 0;
   if (nameless_) return;
   temporary_ = path_ + ".XXXXXX";  // a file system without files that have no name
   fd_ = ::mkostemp(temporary_.data(), O_CLOEXEC);
-  if (fd_ < 0) fail_environment(path, ": cannot write: ", system_reason());
+  if (fd_ < 0) fail();
   const mode_t mask = ::umask(0);
   ::umask(mask);
   ::fchmod(fd_, mode & ~mask);
@@ -189,7 +199,9 @@ AtomicFile::~AtomicFile() {
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
-void AtomicFile::write(Bytes bytes) { FdSink(fd_, path_).write(bytes); }
+void AtomicFile::write(Bytes bytes) { FdSink(fd_, said_).write(bytes); }
+
+void AtomicFile::fail() const { fail_environment(said_, ": cannot write: ", system_reason()); }
 
 SharedBytes write_nameless(const std::string& folder, const Content& content) {
   const std::string here = folder.empty() ? "." : folder;
@@ -217,7 +229,7 @@ void AtomicFile::name_it() {
     if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
       temporary_ = name;
     } else if (errno != EEXIST) {
-      fail_environment(path_, ": cannot write: ", system_reason());
+      fail();
     }
   }
 }
@@ -227,17 +239,15 @@ void AtomicFile::commit() {
   const int fd = fd_;
   fd_ = -1;
   if (::close(fd) != 0 || (!temporary_.empty() && ::rename(temporary_.c_str(), path_.c_str()) != 0)) {
-    std::string reason = system_reason();
+    const int reason = errno;
     if (!temporary_.empty()) ::unlink(temporary_.c_str());
-    fail_environment(path_, ": cannot write: ", reason);
+    errno = reason;
+    fail();
   }
 }
 
-AtomicFolder::AtomicFolder(const std::string& path) : path_(path), temporary_(path + ".XXXXXX") {
-  std::error_code not_there;
-  const std::filesystem::path target = std::filesystem::canonical(path, not_there);
-  if (!not_there) path_ = target.string();  // a link stays, its folder is replaced
-  temporary_ = path_ + ".XXXXXX";
+AtomicFolder::AtomicFolder(const std::string& path)
+    : said_(path), path_(behind_links(path)), temporary_(path_ + ".XXXXXX") {
   if (::mkdtemp(temporary_.data()) == nullptr) fail_environment(path, ": cannot make the folder: ", system_reason());
   const mode_t mask = ::umask(0);
   ::umask(mask);
@@ -253,7 +263,7 @@ AtomicFolder::~AtomicFolder() {
 void AtomicFolder::add(const std::string& name, const Content& content) {
   const std::filesystem::path path = std::filesystem::path(temporary_) / name;
   make_folders(path.parent_path().string());
-  AtomicFile file(path.string());
+  AtomicFile file(path.string(), (std::filesystem::path(said_) / name).string());
   content.write(file);
   file.commit();
 }
@@ -263,7 +273,7 @@ void AtomicFolder::commit() {
   if (::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_EXCHANGE) == 0) return;
   std::error_code failure;
   if (errno != ENOENT) std::filesystem::remove_all(path_, failure);  // a file system that cannot swap
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail_environment(path_, ": cannot write: ", system_reason());
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail_environment(said_, ": cannot write: ", system_reason());
 }
 
 std::string name_stem(const std::string& path) {

@@ -45,10 +45,11 @@ class MappedFile {
 // Writes to a file without a name in the same folder, which commit() checks and puts in its place: without commit() nothing
 // remains, however the process ends. Where the file system has no such files, it has a temporary name until then.
 // A device or pipe is written directly; a symbolic link stays, the file that it points to is replaced. `mode` is what the process's
-// mask leaves of it.
+// mask leaves of it. Errors name the file as the caller does, or by `said`.
 class AtomicFile : public ByteSink {
  public:
   explicit AtomicFile(const std::string& path, unsigned mode = 0666);
+  AtomicFile(const std::string& path, std::string said, unsigned mode = 0666);
   ~AtomicFile() override;
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -57,9 +58,10 @@ class AtomicFile : public ByteSink {
   void commit();
 
  private:
+  [[noreturn]] void fail() const;  // for what errno says
   void name_it();
 
-  std::string path_, temporary_;
+  std::string said_, path_, temporary_;
   int fd_ = -1;
   bool nameless_ = false;
   std::unique_ptr<Leftover> leftover_;  // while it has a temporary name
@@ -78,7 +80,7 @@ class AtomicFolder {
   void commit();
 
  private:
-  std::string path_, temporary_;
+  std::string said_, path_, temporary_;
   std::unique_ptr<Leftover> leftover_;
 };
 
