@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 #include <set>
+#include <string_view>
 
 #include "localize/parameters.h"
 #include "localize/quantised_ground.h"
@@ -64,7 +65,7 @@ class WeightJudge : public JudgeGround {
     edit->folded = of_.fold != QuantisedSource::Fold::None;
     edit->all_folded = of_.fold == QuantisedSource::Fold::All;
   }
-  Edit edit_of(const HeldLayer& held, NodeId node, size_t input, const char* key) const {
+  Edit edit_of(const HeldLayer& held, NodeId node, size_t input, std::string_view key) const {
     Edit edit;
     edit.kind = Edit::Kind::Quantised;
     edit.source = first_made(source_, held.layer->source);
@@ -94,12 +95,12 @@ class WeightJudge : public JudgeGround {
     fault.fix = found.fix;
     Edit edit = edit_of(*held, held->weights.dequantize, 1, found.key);
     edit.numbers = found.numbers;
-    edit.rows = found.key == std::string("order") ? found.order.rows : found.rows;
+    edit.rows = found.key == "order" ? found.order.rows : found.rows;
     edit.perm = found.order.perm;
     if (edit.key == "order") edit.numbers.assign(found.order.reversed.begin(), found.order.reversed.end());
     fault.edits.push_back(std::move(edit));
     const auto input = input_scale(*held);
-    if (found.key == std::string("scale") && input && is_product(*held, bias_over_input(*held))) {
+    if (found.key == "scale" && input && is_product(*held, bias_over_input(*held))) {
       for (size_t row = 0; row < held->theirs.n; ++row)
         held->weight_steps.push_back(static_cast<double>(
             static_cast<float>(found.numbers[held->weights.groups[held->theirs.elements[row * held->theirs.width]]])));

@@ -1,6 +1,7 @@
 // Rows of quantised weights and biases against the source's numbers: which are wrong, and by what.
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "localize/quantised_layers.h"
@@ -28,7 +29,7 @@ RowsJudged judge_rows(const WeightRows& ours, const WeightRows& theirs, const Qu
 // Tells what is wrong, in words, and how an Edit of kind Quantised mends it.
 struct WeightDiagnosis {
   std::string what, fix;
-  const char* key = "integers";
+  std::string_view key = "integers";
   std::vector<double> numbers;  // of "scale", "zero point", "axis"
   std::vector<size_t> rows;     // of "integers"
   IntegerOrder order;           // of "order"
