@@ -28,7 +28,7 @@ void declare(cli::Args& args, Options& o) {
   args.option(&o.output, "-o,--output", "FILE", "where the network goes, in any format that dnn-convert writes");
   args.choice(&o.kind, "--kind", names, "what it is made of: all operators, or those of one kind of network");
   args.option(&o.network.steps, "--steps", "N", "operators, or small blocks of them, that are put together", 1);
-  args.choice(&o.real, "--dtype", {"float16", "float32", "float64"},
+  args.choice(&o.real, "--dtype", {"float16", "float32", "float64", "bfloat16"},
               "type of inputs, weights and what follows from them");
   args.flag(&o.network.open, "--open", "leave the first extent of the inputs open");
   args.seed(&o.network.seed);

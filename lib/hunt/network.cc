@@ -11,7 +11,9 @@ namespace {
 
 constexpr int64_t kMostElements = 6000;  // of a value that recipes go on from
 
-bool is_real(DType dtype) { return dtype == DType::Float16 || dtype == DType::Float32 || dtype == DType::Float64; }
+bool is_real(DType dtype) {
+  return dtype == DType::Float16 || dtype == DType::Float32 || dtype == DType::Float64 || dtype == DType::BFloat16;
+}
 
 // Operators that give exact numbers of exact ones, beside those that move them.
 bool keeps_exact(const std::string& op) {
@@ -139,7 +141,7 @@ ValueId Growth::numbers(const Shape& shape, const std::vector<float>& values) {
   return net.store("c", convert(Tensor::of<float>(shape, values), real));
 }
 
-int64_t Growth::real_code() const { return real == DType::Float16 ? 10 : real == DType::Float32 ? 1 : 11; }
+int64_t Growth::real_code() const { return static_cast<int64_t>(real); }
 
 ValueId Growth::weights(const Shape& shape, int64_t terms) {
   const double most = std::sqrt(3.0 / static_cast<double>(std::max<int64_t>(terms, 1)));

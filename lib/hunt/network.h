@@ -28,7 +28,7 @@ struct NetworkOptions {
   uint64_t seed = 0;
   Kinds kind = kAny;
   int steps = 12;               // recipes that are applied; most add one node
-  DType real = DType::Float32;  // of inputs, weights and what follows from them: Float16, Float32 or Float64
+  DType real = DType::Float32;  // of inputs, weights and what follows from them: Float16, Float32, Float64 or BFloat16
   bool open = false;            // the first extent of every input is called N, and is 1
 };
 

@@ -47,7 +47,10 @@ TEST(RandomNetwork, IsValidAndRuns) {
   std::set<std::string> ops;
   for (const KindRow& row : kinds()) {
     for (uint64_t seed = 0; seed < 150; ++seed) {
-      const DType real = seed % 10 == 3 ? DType::Float64 : seed % 10 == 6 ? DType::Float16 : DType::Float32;
+      const DType real = seed % 10 == 3   ? DType::Float64
+                         : seed % 10 == 6 ? DType::Float16
+                         : seed % 10 == 9 ? DType::BFloat16
+                                          : DType::Float32;
       SCOPED_TRACE(row.name + std::string(" ") + std::to_string(seed));
       Graph graph = random_network({.seed = seed, .kind = row.kind, .real = real, .open = seed % 7 == 2});
       ASSERT_NO_THROW(verify(graph));
