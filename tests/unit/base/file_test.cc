@@ -23,7 +23,7 @@ std::string failure(const Work& work) {
   return "";
 }
 
-// Whether there was a file before or not, and by whichever links.
+// They do so where a file was there before, too, and behind any links.
 TEST(AtomicFile, ErrorsNameTheFileAsTheCallerDid) {
   for (const bool there : {false, true}) {
     const TemporaryFolder folder(::testing::TempDir());
