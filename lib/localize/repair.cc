@@ -274,6 +274,11 @@ class RepairSearch {
     });
   }
 
+  // What tells a layer with weights also in a graph in which its batch norm is folded.
+  static const std::string& name_of(const Graph& graph, const Node& layer) {
+    return layer.name.empty() && layer.input(1) != kNoValue ? graph.value(layer.inputs[1]).name : layer.name;
+  }
+
   static size_t layers_with_weights(const Graph& graph, const std::vector<NodeId>& nodes) {
     return static_cast<size_t>(
         std::count_if(nodes.begin(), nodes.end(), [&](NodeId id) { return has_weight_input(graph.node(id)); }));
@@ -307,7 +312,7 @@ class RepairSearch {
     for (const QuantisedLayer& layer : quantised_->verdict().match.layers) {
       const Node &ours = from.node(layer.source), &theirs = to.node(layer.target);
       const bool inside = std::any_of(r.source.nodes.begin(), r.source.nodes.end(), [&](NodeId id) {
-        return source_.node(id).name == ours.name && source_.node(id).op == ours.op;
+        return source_.node(id).op == ours.op && name_of(source_, source_.node(id)) == name_of(from, ours);
       });
       if (!inside) continue;
       for (size_t i : {1, 2}) {
@@ -316,11 +321,12 @@ class RepairSearch {
         edit->held.emplace_back(from.value(ours.input(i)).name, to.value(theirs.input(i)).name);
       }
       ++n_held;
-      here.insert(ours.name);
+      here.insert(name_of(from, ours));
     }
     for (NodeId id : r.source.nodes) {
       const Node& node = source_.node(id);
-      if (has_weight_input(node) && here.count(node.name) == 0) edit->in_float.push_back(first_output(source_, id));
+      if (has_weight_input(node) && here.count(name_of(source_, node)) == 0)
+        edit->in_float.push_back(first_output(source_, id));
     }
     if (edit->in_float.empty() || n_held >= layers_with_weights(target_, r.target.nodes)) return true;
     why_not_ = "the source's layers have not the target's precision";
