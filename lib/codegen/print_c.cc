@@ -59,13 +59,14 @@ std::string scalar_helpers(const std::string& t, const std::string& c, const std
 }
 
 // The function for scalars, or for vectors of so many lanes.
-std::string c_stated_functions(DType dtype, int64_t lanes, const std::string& linkage) {
+std::string c_stated_functions(DType dtype, int64_t lanes, const std::string& linkage, const std::string& kernels) {
   const std::string suffix = type_suffix(dtype, lanes), c = dtype == DType::Float64 ? "double" : "float";
   return stated_functions_text({.head = "static inline" + std::string(linkage.empty() ? "" : " DNN_EXACT"),
                                 .type = lanes == 1 ? c : suffix,
                                 .suffix = suffix,
                                 .body = linkage.empty() ? "" : "  DNN_EXACT_BODY\n",
-                                .splat = lanes == 1 ? "" : "splat_" + suffix});
+                                .splat = lanes == 1 ? "" : "splat_" + suffix},
+                               kernels);
 }
 
 std::string c_integer_helpers(const std::string& t, const std::string& c, bool is_signed) {
@@ -145,7 +146,7 @@ class CVocabulary : public Vocabulary {
     if (occurs("f64")) text += scalar_helpers("f64", "double", "");
     const bool stated = calls_stated_functions(kernels);
     for (DType dtype : {DType::Float32, DType::Float64}) {
-      if (stated && occurs(type_suffix(dtype, 1))) text += c_stated_functions(dtype, 1, linkage_);
+      if (stated && occurs(type_suffix(dtype, 1))) text += c_stated_functions(dtype, 1, linkage_, kernels);
     }
     const bool scalar_math = std::any_of(std::begin(kOwnMath), std::end(kOwnMath),
                                          [&](std::string_view name) { return occurs(cat(name, "_f32(")); });
@@ -159,7 +160,7 @@ class CVocabulary : public Vocabulary {
           if (dtype == DType::Float32 && text.find("exp_terms") == std::string::npos)
             text += "#ifdef DNN_VECTOR_MATH\n" + vector_math_terms() + "#endif\n";
           text += vector_helpers(dtype, lanes);
-          if (stated) text += c_stated_functions(dtype, lanes, linkage_);
+          if (stated) text += c_stated_functions(dtype, lanes, linkage_, kernels);
         }
       }
     }
@@ -172,7 +173,7 @@ class CVocabulary : public Vocabulary {
           text += "#ifdef DNN_VECTOR_MATH\n" + vector_math_terms() + "#endif\n";
         if (text.find("log_f32") == std::string::npos) text += scalar_helpers("f32", "float", "f");
         text += vector_helpers(DType::Float32, lanes);
-        if (stated) text += c_stated_functions(DType::Float32, lanes, linkage_);
+        if (stated) text += c_stated_functions(DType::Float32, lanes, linkage_, kernels);
       }
       text += integer_vectors(lanes, architecture_, kernels);
     }

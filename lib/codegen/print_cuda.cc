@@ -115,7 +115,8 @@ class CudaVocabulary : public Vocabulary {
                                        .suffix = suffix,
                                        .body = "",
                                        .splat = "",
-                                       .calls = true});
+                                       .calls = true},
+                                      kernels);
     }
     text += reduced_floats(kernels, Language::Cuda, 1);
     const bool multiplies =

@@ -104,7 +104,8 @@ class OpenClVocabulary : public Vocabulary {
                                          .type = lanes == 1 ? opencl_type(dtype) : type_suffix(dtype, lanes),
                                          .suffix = type_suffix(dtype, lanes),
                                          .body = "  #pragma OPENCL FP_CONTRACT OFF\n",
-                                         .splat = lanes == 1 ? "" : "splat_" + type_suffix(dtype, lanes)});
+                                         .splat = lanes == 1 ? "" : "splat_" + type_suffix(dtype, lanes)},
+                                        kernels);
         if (dtype == DType::Float32) text += reduced_floats(kernels, Language::OpenCl, lanes);
       }
     }

@@ -45,6 +45,7 @@ std::string helper_name(Op op) {
     case Op::Silu: return "silu";
     case Op::StatedDivisor: return "stated_divisor";
     case Op::StatedNormal: return "stated_normal";
+    case Op::StatedExponential: return "stated_exponential";
     case Op::Floor: return "floor";
     case Op::Ceil: return "ceil";
     case Op::RoundEven: return "round_even";

@@ -1,6 +1,9 @@
 // Stated functions as text; see stated_text.h.
 #include "codegen/stated_text.h"
 
+#include <algorithm>
+#include <functional>
+
 #include "base/text.h"
 #include "codegen/print_words.h"
 #include "loops/stated.h"
@@ -8,6 +11,8 @@
 
 namespace dnn::codegen {
 namespace {
+
+constexpr loops::Op kFunctions[] = {loops::Op::StatedDivisor, loops::Op::StatedNormal, loops::Op::StatedExponential};
 
 // One function's text, statement by statement.
 class Function {
@@ -48,6 +53,29 @@ class Function {
     for (int i = 0; i < loops::kStatedSquares; ++i) line("p = " + product("p", "p"));
     line("return " + sum(number(1), "p"));
   }
+  // Returns exp(x); see loops::stated_exponential().
+  void finish_exponential() {
+    const double rounder = dtype() == DType::Float64 ? loops::kStatedRounder<double> : loops::kStatedRounder<float>;
+    clamp("c", loops::kStatedExponent);
+    define("t", sum(product("c", number(loops::kStatedPerLog2)), number(rounder)));
+    define("n", sum("t", number(-rounder)));
+    define("high", sum("c", product("n", number(-loops::kStatedLog2High))));
+    define("r", sum("high", product("n", number(-loops::kStatedLog2Low))));
+    polynomial("terms", loops::kStatedExpTerms, "r");
+    define("q", sum(product("terms", "r"), number(0.5)));
+    define("square", product("r", "r"));
+    define("p", sum(sum(product("q", "square"), "r"), number(1)));
+    line(cat(words_.type, " power = ", product("p", number(0x1p-116)),
+             ", left = ", sum("n", number(loops::kStatedLeast)), ", has"));
+    for (const int bits : loops::kStatedPowers) {
+      line(cat("has = min_", words_.suffix, "(", number(1), ", max_", words_.suffix, "(", number(0), ", ",
+               sum("left", number(1 - bits)), "))"));
+      line("power = " +
+           product("power", "(" + sum(product("has", number(loops::stated_power_less_1(bits))), number(1)) + ")"));
+      line("left = " + sum("left", product("has", number(-bits))));
+    }
+    line("return power");
+  }
   void line(const std::string& statement) { text_ += cat("  ", statement, ";\n"); }
   std::string finish() { return text_ + "}\n"; }
 
@@ -63,27 +91,38 @@ class Function {
 
 }  // namespace
 
-std::string stated_functions_text(const StatedWords& words) {
-  Function divisor(words, "stated_divisor");
-  divisor.clamp("c", loops::kStatedBound);
-  divisor.finish_power("c");
-  Function normal(words, "stated_normal");
-  normal.clamp("c", loops::kStatedNormalBound);
-  normal.define("square", normal.product("c", "c"));
-  normal.polynomial("odds", loops::kStatedNormalTerms, "square");
-  normal.define("logarithm", normal.product("odds", "c"));
-  normal.finish_power("logarithm");
-  return divisor.finish() + normal.finish();
+std::string stated_functions_text(const StatedWords& words, const std::string& kernels) {
+  std::string text;
+  const auto add = [&](const char* name, const std::function<void(Function&)>& body) {
+    if (kernels.find(cat(name, "_", words.suffix, "(")) == std::string::npos) return;
+    Function function(words, name);
+    body(function);
+    text += function.finish();
+  };
+  add("stated_divisor", [](Function& f) {
+    f.clamp("c", loops::kStatedBound);
+    f.finish_power("c");
+  });
+  add("stated_normal", [](Function& f) {
+    f.clamp("c", loops::kStatedNormalBound);
+    f.define("square", f.product("c", "c"));
+    f.polynomial("odds", loops::kStatedNormalTerms, "square");
+    f.define("logarithm", f.product("odds", "c"));
+    f.finish_power("logarithm");
+  });
+  add("stated_exponential", [](Function& f) { f.finish_exponential(); });
+  return text;
 }
 
 bool calls_stated_functions(const std::string& text) {
-  return text.find("stated_divisor_") != std::string::npos || text.find("stated_normal_") != std::string::npos;
+  return std::any_of(std::begin(kFunctions), std::end(kFunctions),
+                     [&](loops::Op op) { return text.find(helper_name(op) + "_") != std::string::npos; });
 }
 
 bool has_stated_functions(const loops::Stmt& body) {
   bool has = false;
   loops::rewrite_expressions(body, [&](const loops::Expr& e) {
-    has = has || e->op == loops::Op::StatedDivisor || e->op == loops::Op::StatedNormal;
+    has = has || std::find(std::begin(kFunctions), std::end(kFunctions), e->op) != std::end(kFunctions);
     return e;
   });
   return has;

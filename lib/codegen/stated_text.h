@@ -15,8 +15,8 @@ struct StatedWords {
   std::string splat;         // a number as a value of the type: "splat_f32x16"; empty: numbers are such values
   bool calls = false;        // products and sums by __fmul_rn() and __fadd_rn(), as operators may be fused
 };
-// Multiply and add are two operations of the text; what may fuse them has to be told not to.
-std::string stated_functions_text(const StatedWords& words);
+// Those that `kernels` calls. Multiply and add are two operations of the text; what may fuse them has to be told not to.
+std::string stated_functions_text(const StatedWords& words, const std::string& kernels);
 
 // True where a kernel calls one, by its text or body; its products are then rounded before they are added.
 bool calls_stated_functions(const std::string& text);

@@ -53,6 +53,7 @@ enum class Op : uint8_t {
   Silu,
   StatedDivisor,  // 1 + exp(-x), with the same bits everywhere (loops/stated.h)
   StatedNormal,   // the reciprocal of the standard normal distribution's integral up to x, alike
+  StatedExponential,
   Floor,
   Ceil,
   RoundEven,

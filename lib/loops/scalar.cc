@@ -42,6 +42,7 @@ T unary_float(Op op, T a) {
     case Op::Silu: return a / (1 + std::exp(-a));
     case Op::StatedDivisor: return stated_divisor(a);
     case Op::StatedNormal: return stated_normal(a);
+    case Op::StatedExponential: return stated_exponential(a);
     case Op::Floor: return std::floor(a);
     case Op::Ceil: return std::ceil(a);
     case Op::RoundEven: return std::nearbyint(a);

@@ -1,6 +1,7 @@
 // The arithmetic of functions in their stated form (docs/explanation/integers.md), on single values. Codes print the same sums and products
 // (codegen/stated_text.h); each is rounded by itself.
 #pragma once
+#include <cstdint>
 
 namespace dnn::loops {
 
@@ -52,6 +53,40 @@ template <class T>
 T stated_normal(T x) {
   const T c = stated_clamp(x, kStatedNormalBound);
   return stated_power(stated_polynomial(kStatedNormalTerms, c * c) * c);
+}
+
+// exp(x) with an error that is small beside it, for what leaves the integers. Reduction by multiples of ln 2 in two parts (Cody and Waite, Software Manual
+// for the Elementary Functions, 1980, chapter 6). The power of two is the product of its bits' powers, each of which is exact: so sums and
+// products are all that it takes, where each language has other words for the bits of a number.
+inline constexpr double kStatedExponent = 80;  // beyond it, above and below, x counts as the bound
+inline constexpr double kStatedPerLog2 = 0x1.715476p+0, kStatedLog2High = 0x1.63p-1, kStatedLog2Low = -0x1.bd0106p-13;
+// (exp(r) - 1 - r) / r^2 is 1 / 2 and r times this polynomial.
+inline constexpr double kStatedExpTerms[] = {0x1.a1a42ep-13, 0x1.6d97ecp-10, 0x1.11108cp-7, 0x1.55547ep-5,
+                                             0x1.555556p-3};
+inline constexpr double kStatedLeast = 116;                               // 2^-116 is below exp(-80)
+inline constexpr int kStatedPowers[] = {64, 64, 64, 32, 16, 8, 4, 2, 1};  // together more than twice that
+
+inline double stated_power_less_1(int bits) { return static_cast<double>(uint64_t{1} << (bits - 1)) * 2 - 1; }
+
+// A number that rounds to an integer as it is added and taken off again.
+template <class T>
+inline constexpr double kStatedRounder = sizeof(T) == sizeof(double) ? 0x1.8p52 : 0x1.8p23;
+
+template <class T>
+T stated_exponential(T x) {
+  const auto number = [](double value) { return static_cast<T>(value); };
+  const T c = stated_clamp(x, kStatedExponent), rounder = number(kStatedRounder<T>);
+  const T n = (c * number(kStatedPerLog2) + rounder) - rounder;
+  const T r = (c + n * number(-kStatedLog2High)) + n * number(-kStatedLog2Low);
+  const T q = stated_polynomial(kStatedExpTerms, r) * r + number(0.5);
+  T power = ((q * (r * r) + r) + number(1)) * number(0x1p-116), left = n + number(kStatedLeast);
+  for (const int bits : kStatedPowers) {
+    const T reach = left + number(1 - bits), positive = number(0) > reach ? number(0) : reach;
+    const T has = number(1) < positive ? number(1) : positive;  // 1 or 0
+    power = power * (has * number(stated_power_less_1(bits)) + number(1));
+    left = left + has * number(-bits);
+  }
+  return power;
 }
 
 }  // namespace dnn::loops

@@ -47,6 +47,7 @@ Spelling spelling(Op op) {
     case Op::Silu: return {"silu", 0};
     case Op::StatedDivisor: return {"stated_divisor", 0};
     case Op::StatedNormal: return {"stated_normal", 0};
+    case Op::StatedExponential: return {"stated_exponential", 0};
     case Op::Floor: return {"floor", 0};
     case Op::Ceil: return {"ceil", 0};
     case Op::RoundEven: return {"round_even", 0};

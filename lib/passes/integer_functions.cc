@@ -1,5 +1,5 @@
-// integer-functions: Sigmoid, Tanh, Swish, Erf, Gelu and Softmax between integers as their stated forms, whose bits are the same everywhere; means
-// and LayerNormalization of what is made of integers by sums in one order. Other networks and other places keep the functions of their level,
+// integer-functions: Sigmoid, Tanh, Swish, Erf, Gelu and Softmax between integers as their stated forms, whose bits are the same everywhere; Sigmoid
+// and Softmax at the end of a network by a stated exponential; means and LayerNormalization of what is made of integers by sums in one order. Other networks and other places keep the functions of their level,
 // which are nearer to the exact ones.
 #include <algorithm>
 #include <cmath>
@@ -43,20 +43,25 @@ bool counts(const Graph& graph, const Node& node) {
   });
 }
 
-// By value: whether it is made of integers or the graph's inputs alone, through element-wise operators, and whether something else than integers is
-// made of it, or through operators that do not keep small numbers small.
+bool keeps_bits(const Graph& graph, const Node& node) {
+  return is_elementwise(node) || picks_numbers(node) || counts(graph, node) || has_stated_sums(graph, node) ||
+         is_one_of(node, {"StatedLayerNormalization", "StatedMean", "StatedSum", "StatedSoftmax"});
+}
+
+// By value: whether it is made of integers or the graph's inputs alone, through element-wise operators; whether something else than integers is
+// made of it, or through operators that do not keep small numbers small; and whether an operator reads it, or what follows, whose bits nobody promises.
 struct BetweenIntegers {
-  BetweenIntegers(const Graph& graph, const Uses& uses) : made(graph.value_count()), leaves(graph.value_count()) {
+  BetweenIntegers(const Graph& graph, const Uses& uses)
+      : made(graph.value_count()), leaves(graph.value_count()), lost(graph.value_count()) {
     for (ValueId v : graph.inputs) made[v] = true;
     for (NodeId id : graph.order()) {
       const Node& node = graph.node(id);
       const bool starts = is_op(node, "DequantizeLinear") || is_one_of(node, {"ToReal", "QuantizedConv"}) ||
                           is_exact_product(graph, uses, node);
       const bool goes_on =
-          (is_elementwise(node) || picks_numbers(node) || counts(graph, node) || has_stated_sums(graph, node) ||
-           is_one_of(node, {"StatedLayerNormalization", "StatedMean", "StatedSum", "StatedSoftmax"})) &&
-          std::all_of(node.inputs.begin(), node.inputs.end(),
-                      [&](ValueId v) { return v == kNoValue || made[v] || graph.constant(v) != nullptr; });
+          keeps_bits(graph, node) && std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) {
+            return v == kNoValue || made[v] || graph.constant(v) != nullptr;
+          });
       for (ValueId v : node.outputs) {
         if ((starts || goes_on) && v != kNoValue) made[v] = true;
       }
@@ -64,8 +69,13 @@ struct BetweenIntegers {
     for (ValueId v : graph.outputs) leaves[v] = true;
     for (auto id = graph.order().rbegin(); id != graph.order().rend(); ++id) {
       const Node& node = graph.node(*id);
-      for (ValueId v : captured_values(graph, node)) leaves[v] = true;
+      for (ValueId v : captured_values(graph, node)) leaves[v] = lost[v] = true;
       if (is_op(node, "QuantizeLinear") || is_one_of(node, {"ToInteger"})) continue;
+      const bool loses = !keeps_bits(graph, node) || std::any_of(node.outputs.begin(), node.outputs.end(),
+                                                                 [&](ValueId v) { return v != kNoValue && lost[v]; });
+      for (ValueId v : node.inputs) {
+        if (loses && v != kNoValue) lost[v] = true;
+      }
       if ((keeps_small(node) || picks_numbers(node)) && none_leaves(node)) continue;
       for (ValueId v : node.inputs) {
         if (v != kNoValue) leaves[v] = true;
@@ -76,7 +86,7 @@ struct BetweenIntegers {
     return std::none_of(node.outputs.begin(), node.outputs.end(),
                         [&](ValueId v) { return v != kNoValue && leaves[v]; });
   }
-  std::vector<bool> made, leaves;
+  std::vector<bool> made, leaves, lost;
 };
 
 // The product x * sigmoid(x) behind a Sigmoid that nothing else reads; -1 where there is none.
@@ -119,8 +129,9 @@ void take_scale(const Graph& graph, const Uses& uses, Node* softmax, Patch* patc
   }
 }
 
-Patch in_stated_form(const Graph& graph, const Uses& uses, NodeId id) {
-  const NodeId product = swish_of(graph, uses, graph.node(id));
+// `relative`: with errors that are small beside each number.
+Patch in_stated_form(const Graph& graph, const Uses& uses, NodeId id, bool relative) {
+  const NodeId product = relative ? -1 : swish_of(graph, uses, graph.node(id));
   const Node& node = graph.node(id);
   Patch patch(graph, label_in(graph, node) + " in its stated form");
   Node stated = node;
@@ -128,6 +139,7 @@ Patch in_stated_form(const Graph& graph, const Uses& uses, NodeId id) {
   stated.op = product < 0 ? "Stated" + node.op : "StatedSwish";
   stated.sources = sources_of(node);
   for (const char* attribute : {"approximate", "axis"}) stated.attributes.erase(attribute);
+  if (relative) stated.attributes["relative"] = int64_t{1};
   if (product >= 0) {
     patch.place_at(product);
     stated.outputs = graph.node(product).outputs;
@@ -174,7 +186,10 @@ std::vector<Patch> integer_functions(const Graph& graph, const PassContext& cont
     if (has_stated_sums(graph, node)) {
       patches.push_back(with_stated_sums(graph, id));
     } else if (has_stated_form(graph, node) && !between.leaves[node.outputs[0]]) {
-      patches.push_back(in_stated_form(graph, uses, id));
+      patches.push_back(in_stated_form(graph, uses, id, false));
+    } else if (has_stated_form(graph, node) && !between.lost[node.outputs[0]] &&
+               (is_op(node, "Sigmoid") || is_op(node, "Softmax"))) {
+      patches.push_back(in_stated_form(graph, uses, id, true));
     }
   }
   return patches;

@@ -2,7 +2,8 @@
 // set and device shares. Sums are in one order (ops/ordered_sum.h); each product, quotient and root is rounded to float32 by itself
 // (docs/explanation/integers.md). Made by the pass integer-functions.
 //
-// The exponentials of StatedSoftmax are the stated divisor's (loops/stated.h) less 1: within 4e-6, and whole multiples of 2^-23.
+// The exponentials of StatedSoftmax are the stated divisor's (loops/stated.h) less 1: within 4e-6, and whole multiples of 2^-23. Those of a "relative" one are the
+// stated exponential's less that of its bound, so that what is masked is 0.
 #include <cmath>
 #include <limits>
 
@@ -35,7 +36,12 @@ void softmax(const ReferenceContext& context, const T* x, T* y, int64_t size) {
   T best = -std::numeric_limits<T>::infinity();
   for (int64_t i = 0; i < size; ++i) best = best > x[i] ? best : x[i];
   best *= scale;
-  for (int64_t i = 0; i < size; ++i) y[i] = loops::stated_divisor(best - x[i] * scale) - T(1);
+  const bool relative = int_attribute(context.node, "relative") != 0;
+  const T least = loops::stated_exponential(static_cast<T>(-loops::kStatedExponent));
+  for (int64_t i = 0; i < size; ++i) {
+    y[i] = relative ? loops::stated_exponential(x[i] * scale - best) - least
+                    : loops::stated_divisor(best - x[i] * scale) - T(1);
+  }
   const T sum = ordered_sum<T>(size, [&](int64_t i) { return y[i]; });
   for (int64_t i = 0; i < size; ++i) y[i] = y[i] / sum;
 }
@@ -146,6 +152,12 @@ class Row {
   const loops::LoopKind lanes;
 };
 
+// The stated exponential of its lower bound.
+double least(DType dtype) {
+  return dtype == DType::Float64 ? loops::stated_exponential(-loops::kStatedExponent)
+                                 : loops::stated_exponential(static_cast<float>(-loops::kStatedExponent));
+}
+
 void softmax(Row& row, const LowerContext& context) {
   using namespace loops;
   const float factor = float_attribute(context.node, "scale");
@@ -154,7 +166,10 @@ void softmax(Row& row, const LowerContext& context) {
   row.add(store(best, {}, row.number(-std::numeric_limits<double>::infinity())));
   row.each("r0", [&](const Expr& i) { return store(best, {}, loops::max(load(best, {}), row.in(i))); });
   if (factor != 1) row.add(store(best, {}, scaled(load(best, {}))));
+  const bool relative = int_attribute(context.node, "relative") != 0;
   const auto power = row.keep("power", "r1", [&](const Expr& i) {
+    if (relative)
+      return unary(Op::StatedExponential, scaled(row.in(i)) - load(best, {})) - row.number(least(row.dtype));
     return unary(Op::StatedDivisor, load(best, {}) - scaled(row.in(i))) - row.number(1);
   });
   const Expr sum = row.sum("sum", power);
@@ -223,7 +238,8 @@ OpDef stated_row(std::string name) {
 
 OpDef define_StatedSoftmax() {
   OpDef op = stated_row<Kind::Softmax>("StatedSoftmax");
-  op.attributes = {{"scale", 1.0F, "of what is read, above 0"}};
+  op.attributes = {{"scale", 1.0F, "of what is read, above 0"},
+                   {"relative", 0, "1: errors are small beside each number, not beside 1"}};
   return op;
 }
 OpDef define_StatedMean() { return stated_row<Kind::Mean>("StatedMean"); }

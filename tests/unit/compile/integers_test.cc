@@ -254,6 +254,13 @@ TEST(Integers, ResultsMayStayReal) {
     expect_layer(layer_text("2,20,8,9", "35,20,3,3", 35, 0, lines), 0.05);
 }
 
+// Probabilities at the end of a network, by exponentials that are the same everywhere.
+TEST(Integers, ProbabilitiesAtTheEnd) {
+  for (const char* lines : {"c = Conv(x.real, w.real, b.real) @conv\n  y = Softmax(c) @last\n  output y",
+                            "c = Conv(x.real, w.real, b.real) @conv\n  y = Sigmoid(c) @last\n  output y"})
+    expect_layer(layer_text("2,20,8,37", "35,20,1,1", 35, 0, lines), 0.05);
+}
+
 // A MatMul of more than two axes is a layer of as many rows, quantised behind it or not.
 TEST(Integers, RowsOfAMatMul) {
   const std::string sum = "p = MatMul(x.real, w.real) @product\n  s = Add(b.real, p) @sum\n  ";

@@ -62,6 +62,26 @@ TEST(Elementwise, StatedFunctionsAreNearTheExactOnes) {
   }
 }
 
+// One that is right relative to itself: also where it is nearly 0, down to exp(-80).
+TEST(Elementwise, AStatedSigmoidMayBeRightRelativeToItself) {
+  std::vector<float> numbers;
+  for (int i = -80000; i <= 80000; ++i) numbers.push_back(static_cast<float>(i) * 1e-3f);
+  const Tensor x = float_row(numbers), edges = float_row({0.0f, -0.0f, 80, -80, 89, -89, 1e30f, -1e30f, kNan});
+  Node node = test_node("StatedSigmoid", {&x});
+  node.domain = kInternalDomain;
+  node.attributes["relative"] = int64_t{1};
+  const Tensor at_edges = check_lowering(node, {&edges})[0], y = check_lowering(node, {&x})[0];
+  EXPECT_EQ(at_edges.data<float>()[6], 1);
+  EXPECT_EQ(at_edges.data<float>()[7], at_edges.data<float>()[3]);
+  EXPECT_TRUE(std::isnan(at_edges.data<float>()[8]));
+  double furthest = 0;
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    const double exact = 1 / (1 + std::exp(-static_cast<double>(numbers[i])));
+    furthest = std::max(furthest, std::abs(static_cast<double>(y.data<float>()[i]) / exact - 1));
+  }
+  EXPECT_LT(furthest, 2.5e-7);
+}
+
 TEST(Elementwise, ActivationsStayFiniteAndKeepNan) {
   const Tensor x = float_row({-1000, 1000, kNan});
   for (const char* op :

@@ -49,6 +49,30 @@ TEST(StatedRows, SoftmaxIsNearTheExactOne) {
   }
 }
 
+// Each probability is right relative to itself, and one that is masked is 0.
+TEST(StatedRows, SoftmaxMayBeRightRelativeToItself) {
+  for (const int64_t size : {1, 7, 16, 197, 3000, 9001}) {
+    Tensor x = random_tensor(DType::Float32, {6, size});
+    for (int64_t i = 0; i < x.size(); ++i) x.mutable_data<float>()[i] *= 15;
+    if (size > 1) x.mutable_data<float>()[1] = -std::numeric_limits<float>::infinity();
+    Node node = stated("StatedSoftmax", {&x}, {{"scale", 0.75F}});
+    node.attributes["relative"] = int64_t{1};
+    const Tensor y = check_lowering(node, {&x})[0];
+    for (int64_t r = 0; r < 6; ++r) {
+      double sum = 0, furthest = 0;
+      const float *row = x.data<float>() + r * size, *result = y.data<float>() + r * size;
+      const double best = *std::max_element(row, row + size);
+      for (int64_t i = 0; i < size; ++i) sum += std::exp((static_cast<double>(row[i]) - best) * 0.75);
+      for (int64_t i = 0; i < size; ++i) {
+        const double exact = std::exp((static_cast<double>(row[i]) - best) * 0.75) / sum;
+        furthest = std::max(furthest, std::abs(static_cast<double>(result[i]) - exact) / std::max(exact, 1e-30));
+      }
+      EXPECT_LT(furthest, 3e-6) << size;
+      EXPECT_TRUE(size == 1 || r > 0 || result[1] == 0) << result[1];
+    }
+  }
+}
+
 TEST(StatedRows, MeansAndNormsAreNearTheExactOnes) {
   for (const int64_t size : {1, 5, 16, 33, 192, 1000, 9001}) {
     const Tensor x = random_tensor(DType::Float32, {3, 5, size}), scale = random_tensor(DType::Float32, {size}, 2),
