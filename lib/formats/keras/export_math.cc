@@ -53,10 +53,13 @@ void by_operation(Export& e, Json config = Json::object()) {
   e.result(e.operation(names_of(e).first, std::move(config), std::move(args), e.output_type()));
 }
 
-bool one_rank(const Export& e) {
-  const size_t rank = e.output_shape().size();
+// True where Keras' merging layers take the operands: none is a constant, and all are of one rank and of no two batches.
+bool merges(const Export& e) {
+  const std::vector<int64_t> output = e.output_shape();
   for (size_t i = 0; i < e.node().inputs.size(); ++i) {
-    if (e.shape(i).size() != rank || e.constant(i) != nullptr) return false;
+    const std::vector<int64_t> x = e.shape(i);
+    if (x.size() != output.size() || e.constant(i) != nullptr) return false;
+    if (!x.empty() && x[0] >= 0 && output[0] >= 0 && x[0] != output[0]) return false;
   }
   return true;
 }
@@ -240,7 +243,7 @@ void write_binary(Export& e) {
   const std::optional<size_t> side = constant_operand(e);
   if (!side) {
     const std::string layer = names_of(e).second;
-    if (layer.empty() || !one_rank(e)) return by_operation(e);
+    if (layer.empty() || !merges(e)) return by_operation(e);
     return e.result(e.layer(layer, Json::object(), {e.input(0), e.input(1)}, e.output_type()));
   }
   const Tensor& value = e.known(*side, "operand");
@@ -285,14 +288,14 @@ void write_variadic(Export& e) {
   const size_t n = e.node().inputs.size();
   if (n == 1) {
     e.result(e.input(0));
-  } else if (one_rank(e)) {
+  } else if (merges(e)) {
     std::vector<LayerId> inputs;
     for (size_t i = 0; i < n; ++i) inputs.push_back(e.input(i));
     e.result(e.layer(layer, Json::object(), inputs, e.output_type()));
   } else if (n == 2 && !operation.empty()) {
     by_operation(e);
   } else {
-    e.refuse("operands that are constant or of different ranks");
+    e.refuse("operands that are constant or of different ranks or batches");
   }
 }
 

@@ -236,6 +236,19 @@ TEST(KerasWrite, LayersStandInKerasOrder) {
   EXPECT_EQ(classes_of(graph, Dialect::Keras2), "InputLayer Dense Dense Dense Add");
 }
 
+// Keras' merging layers refuse operands of two batches, which its operations broadcast.
+TEST(KerasWrite, OperandsOfTwoBatchesAreNotMerged) {
+  for (const std::string rows : {"1", "2"}) {
+    Graph graph = graph_of("  input x: float32[2,4]\n  input z: float32[" + rows + ",4]\n" + R"(
+  y = Sub(x, z) @apart
+  output y)");
+    infer_types(graph);
+    const Plan plan = plan_model(graph, Dialect::Keras3);
+    EXPECT_EQ(plan.layers().back().class_name, "Subtract");
+    EXPECT_EQ(plan.layers().back().module, rows == "1" ? "keras.src.ops.numpy" : "");
+  }
+}
+
 TEST(KerasWrite, MetadataTravels) {
   Graph graph = graph_of(kNet);
   graph.metadata = {{"labels", "cat\ndog"}, {"author", "nobody"}};
