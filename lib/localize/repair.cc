@@ -44,6 +44,16 @@ std::vector<std::vector<size_t>> permutations(const Shape& source, const Shape& 
   return found;
 }
 
+// The name of a layer with weights, or where it has none that of its weights: it keeps both where its batch norm is folded.
+const std::string& name_of(const Graph& graph, const Node& layer) {
+  return layer.name.empty() && layer.input(1) != kNoValue ? graph.value(layer.inputs[1]).name : layer.name;
+}
+
+size_t layers_with_weights(const Graph& graph, const std::vector<NodeId>& nodes) {
+  return static_cast<size_t>(
+      std::count_if(nodes.begin(), nodes.end(), [&](NodeId id) { return has_weight_input(graph.node(id)); }));
+}
+
 class RepairSearch {
  public:
   RepairSearch(const Graph& source, const Graph& target, const OwnErrors& own, const Deadline& deadline,
@@ -272,16 +282,6 @@ class RepairSearch {
         return true;
       return node.op == "Cast" && graph.constant(node.input(0)) != nullptr;
     });
-  }
-
-  // What tells a layer with weights also in a graph in which its batch norm is folded.
-  static const std::string& name_of(const Graph& graph, const Node& layer) {
-    return layer.name.empty() && layer.input(1) != kNoValue ? graph.value(layer.inputs[1]).name : layer.name;
-  }
-
-  static size_t layers_with_weights(const Graph& graph, const std::vector<NodeId>& nodes) {
-    return static_cast<size_t>(
-        std::count_if(nodes.begin(), nodes.end(), [&](NodeId id) { return has_weight_input(graph.node(id)); }));
   }
 
   std::optional<Edit> layers_edit(const OwnError& r) {
